@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy
+
 from frit.loops.nest.forms import Form
 from frit.loops.nest.values import COMPLEXES, FLOATS, INTEGERS, Refused, Row, Value, View
 from frit.loops.nest.views import ZERO, number_itself
@@ -32,6 +34,7 @@ class Reductions:
     """Mixed into NestWriter."""
 
     apply: Any
+    elementwise: Any
     emit: Any
     forms: Any
     kind_of_binary: Any
@@ -164,6 +167,35 @@ class Reductions:
         if product.kind in FLOATS:
             return self.float_sum(node, product)
         return self.fold(node, "sum", product, product.kind)
+
+    def dot_with_number(self, node: ast.AST, item: View | Row, number: Value) -> Row:
+        """np.dot() of a row and a number."""
+        row = self.row_of(node, item)
+        if number.mixed:
+            raise Refused(node, "a number that may be of two types")
+        kind = numpy.result_type(row.kind, number.dtype).char  # the number is an array of its own
+        if kind in COMPLEXES or kind == "e":
+            raise Refused(node, "a product of such a row and a number")
+        factor = Value(kind, self.emit(number, kind))
+        is_by_blas = kind in FLOATS
+        if is_by_blas:
+            # It adds the products to zeros, and none where the number is 0. (Not of one element.)
+            self.numpy_floats = True
+            for extent in row.extents:
+                self.require(extent.form, 2, None)
+            zero = Value(kind, self.writer.constant(0.0, kind))
+            is_zero = self.writer.apply("Equal", [factor.id, zero.id])
+
+        def compute(values: Sequence[Value]) -> Value:
+            id = self.emit(values[0], kind)
+            if not is_by_blas:
+                return self.apply("Multiply", kind, (Value(kind, id), kind), (factor, kind))
+            id = self.writer.apply("Select", [is_zero, zero.id, id])
+            product = self.apply("Multiply", kind, (Value(kind, id), kind), (factor, kind))
+            return self.apply("Add", kind, (product, kind), (zero, kind))
+
+        found: Row = self.elementwise(node, [row, factor], lambda _: kind, compute)
+        return found
 
     def norm(self, node: ast.AST, item: View | Row) -> Value:
         """The root of a row's product with itself."""
