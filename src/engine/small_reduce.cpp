@@ -14,7 +14,21 @@
 namespace frit {
 namespace {
 
-constexpr std::int64_t most_bytes = 16 << 10;  // of a row that is copied
+// Of a row that is copied: to the heap from some size on.
+constexpr std::int64_t most_bytes = 256 << 10, few_bytes = 16 << 10;
+
+class CopiedRow {
+ public:
+  explicit CopiedRow(std::int64_t bytes) {
+    if (bytes > few_bytes)
+      many_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+  }
+  std::byte* data() { return many_ ? many_.get() : few_; }
+
+ private:
+  std::unique_ptr<std::byte[]> many_;
+  alignas(64) std::byte few_[few_bytes];
+};
 
 // Of equal complex elements the ready-made loop takes the first, as one that goes in order does.
 bool takes_first_of_equals(Op op, DType type) {
@@ -130,6 +144,13 @@ class Rows {
   std::int64_t results() const { return results_; }
   bool is_whole() const { return is_whole_; }  // one result, of all elements as they lie
   bool can_be_small() const { return can_be_small_; }
+  bool is_one_axis() const { return axes_ == 1 && outer_ == 0 && !columns_; }
+  std::int64_t copied_bytes() const { return is_dense_ ? 0 : size_ * item_; }
+  void copy(std::byte* row, std::byte* dense) const {
+    const std::size_t inner = axes_ - outer_;
+    copy_elements({dense, {dense_strides_ + outer_, inner}}, {row, {strides_ + outer_, inner}},
+                  {extents_ + outer_, inner}, static_cast<int>(item_));
+  }
   void fold(const Folding& folding, std::byte* data, std::byte* out) const {
     if (are_side_by_side()) {
       if (is_short() && folding.folds_short_rows_in_order())
@@ -141,10 +162,10 @@ class Rows {
           fold_long_rows(folding, to, rows, count);
         });
     }
-    alignas(64) std::byte dense[most_bytes];
+    CopiedRow dense(copied_bytes());
     std::byte* row = data;
     const auto visit = [&] {
-      const std::byte* from = as_dense(row, dense);
+      const std::byte* from = as_dense(row, dense.data());
       if (columns_)
         folding.add_row(out, from, size_);
       else
@@ -176,9 +197,7 @@ class Rows {
   // The row itself where it is dense, or its elements in `dense`.
   const std::byte* as_dense(std::byte* row, std::byte* dense) const {
     if (is_dense_) return row;
-    const std::size_t inner = axes_ - outer_;
-    copy_elements({dense, {dense_strides_ + outer_, inner}}, {row, {strides_ + outer_, inner}},
-                  {extents_ + outer_, inner}, static_cast<int>(item_));
+    copy(row, dense);
     return dense;
   }
   // Many rows whose results lie side by side.
@@ -220,10 +239,10 @@ class Rows {
   }
   void fold_long_rows(const Folding& folding, std::byte* to, std::byte* rows,
                       std::int64_t count) const {
-    alignas(64) std::byte dense[most_bytes];
+    CopiedRow dense(copied_bytes());
     alignas(64) std::byte folded[rows_at_once * sizeof(Scalar::bytes)];
     folding.fold_rows(to, folded, count, size_, [&](std::int64_t k) {
-      return as_dense(rows + k * strides_[outer_ - 1], dense);
+      return as_dense(rows + k * strides_[outer_ - 1], dense.data());
     });
   }
 
@@ -256,16 +275,19 @@ bool reduce_small(const SmallReduction& r) {
   if (!folding) return false;
   const Rows& rows = rows_of(*r.in.layout, r.mask, *r.out.layout);
   const std::int64_t item = size_of(type), n = r.in.layout->size();
-  // NumPy converts longer rows a buffer at a time, and adds their sums.
-  if (r.in.dtype != type && (!rows.is_whole() || n > converted_apart)) return false;
+  const bool converts = r.in.dtype != type;
+  if (converts && !rows.is_whole() && !rows.is_one_axis()) return false;
+  if (converts && n > converted_apart && is_inexact(r.in.dtype)) return false;  // which may warn
   if (!rows.is_whole() && !rows.can_be_small()) return false;
   std::byte* data = r.in.base->data + r.in.offset;
   std::unique_ptr<std::byte[]> converted;
-  if (r.in.dtype != type) {
+  CopiedRow dense(converts ? rows.copied_bytes() : 0);
+  if (converts) {
     converted = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n * item));
     const SourcePosition at = engine.source;
     if (r.in.layout->ndim() > 0) engine.source.ufunc = "reduce";  // a part of it, and its warnings
-    void* args[2] = {converted.get(), data};
+    if (!rows.is_whole()) rows.copy(data, dense.data());
+    void* args[2] = {converted.get(), rows.is_whole() ? data : dense.data()};
     convert(Op::Copy, r.in.dtype, type, args, n);
     engine.source = at;
     data = converted.get();
@@ -276,7 +298,10 @@ bool reduce_small(const SmallReduction& r) {
   if (want_flags) clear_float_flags();
   void* first[2] = {result, const_cast<std::byte*>(r.initial.bytes)};
   loop(Op::Copy, type)(first, rows.results(), 1);
-  if (rows.is_whole())
+  if (converts)  // NumPy converts a buffer at a time, and adds their sums
+    for (std::int64_t k = 0; k < n; k += converted_apart)
+      folding.fold(result, data + k * item, std::min(converted_apart, n - k));
+  else if (rows.is_whole())
     folding.fold(result, data, n);
   else
     rows.fold(folding, data, result);

@@ -119,16 +119,16 @@ class KernelRecorder {
     return results;
   }
 
-  bool run_points() {
+  Recorded run_points() {
     take_integers();
     for (std::size_t k = 0; k < arrays_.size(); ++k)
       if (is_written(k) && (!array(k).writable() || overlaps_itself(*array(k).layout())))
-        return false;
+        return Recorded::No;
     are_trusted_ = true;
     const std::shared_ptr<const RoutineUse>& use = find_recipe().use;
-    if (use->in_order) return false;
+    if (use->in_order) return Recorded::No;
     record_node(use, arrays_);
-    return true;
+    return is_new_ ? Recorded::New : Recorded::Again;
   }
 
  private:
@@ -343,6 +343,7 @@ class KernelRecorder {
         holds = range_of_elements(array(at(known.asked[k]))) == known.ranges[k];
       if (holds) return known;
     }
+    is_new_ = true;
     Recipe recipe;
     const Bounds bounds = find_bounds(recipe);
     const bool settled = std::none_of(bounds.begin(), bounds.end(), [](const auto& axes) {
@@ -459,9 +460,10 @@ class KernelRecorder {
   std::vector<Array>& arrays_;
   std::vector<std::int64_t> integers_;
   bool are_trusted_ = false;  // whoever launches has checked the indices
+  bool is_new_ = false;       // no launch was like this one
 };
 
-bool launch_points(const KernelDefinition& definition, KernelLaunch launch) {
+Recorded launch_points(const KernelDefinition& definition, KernelLaunch launch) {
   const Locked lock(Engine::lock());
   return KernelRecorder(definition, launch).run_points();
 }

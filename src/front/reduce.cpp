@@ -135,15 +135,14 @@ bool decide(Op op, const Array& a, const Array& out) {
   return true;
 }
 
-// Of larger arrays only what is one dense row of the result's type. Kernels take complex extremes
+// Of larger arrays only what is one result. Kernels take complex extremes
 // one after another, the ready-made loop several at once.
 bool computes_at_once(Op op, const Array& a, DType dtype, std::int64_t results) {
   Engine& engine = Engine::get();
   const std::int64_t bytes = a.size() * size_of(dtype);
   const bool is_complex_extreme = is_complex(dtype) && (op == Op::Maximum || op == Op::Minimum);
   if (bytes > engine.settings.immediate_bytes)
-    return (is_complex_extreme || engine.computes_at_once(op, bytes)) && results == 1 &&
-           a.c_contiguous() && a.dtype() == dtype;
+    return (is_complex_extreme || engine.computes_at_once(op, bytes)) && results == 1;
   if (!engine.is_ready(a.base())) engine.foresight.note_step(engine.source, op);
   return true;
 }

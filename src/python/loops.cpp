@@ -363,6 +363,10 @@ class Nest {
 
   bool is_left_to_the_trace(Values values, bool warns) {
     if (!nest_->may_have_points() || !may_wait(values)) return false;
+    if (left_at_once_ > 0) {
+      --left_at_once_;
+      return false;
+    }
     const Call call(*kernel_, values, results_, Call::Memory::Later);
     std::optional<LoopNest::Points> points;
     {
@@ -378,9 +382,19 @@ class Nest {
                         .warns = warns};
     for (const std::int32_t number : kernel_->parameters)
       launch.arrays.push_back(array_of(values[static_cast<std::size_t>(number)]).array);
-    const bool is_recorded = launch_points(definition_of(points->routine), std::move(launch));
+    const Recorded recorded = launch_points(definition_of(points->routine), std::move(launch));
     settle_warnings();
-    return is_recorded;
+    if (recorded == Recorded::New && is_short(*points)) {
+      if (++news_ >= few_news) left_at_once_ = many_at_once;
+    } else {
+      news_ = 0;
+    }
+    return recorded != Recorded::No;
+  }
+  static bool is_short(const LoopNest::Points& points) {
+    std::int64_t count = 1;
+    for (const std::int64_t extent : points.extents) count *= extent;
+    return count < many_points;
   }
 
   const KernelDefinition& definition_of(const std::shared_ptr<const Routine>& routine) {
@@ -416,6 +430,11 @@ class Nest {
     const Locked lock(Engine::lock());
     return nest_->judged(call.call(), flags);
   }
+  // Of launches of few points that are each the first of their kind, as of a nest with a number that
+  // is another at each call: a plan takes longer than they do, so after some the next ones run at
+  // once.
+  static constexpr std::int64_t many_points = 1 << 15;
+  static constexpr int few_news = 8, many_at_once = 255;
   static constexpr int wavefront = static_cast<int>(LoopKind::Serial) + 1;
   // The access, as the translator numbered it.
   static std::int32_t written(const Nest_& nest, std::int32_t access) {
@@ -429,6 +448,8 @@ class Nest {
   std::unique_ptr<LoopNest> nest_;
   std::unique_ptr<Call> spare_;  // of the latest run, for its room
   std::unordered_map<std::uint64_t, KernelDefinition> definitions_;  // by routine
+  int news_ = 0;                                                     // in a row
+  int left_at_once_ = 0;                                             // calls
 };
 
 }  // namespace

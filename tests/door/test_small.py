@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 import frit.numpy as np
+from frit import _core
 
 DTYPES = ["?", "i1", "u1", "i4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"]
 SIZES = [1, 2, 3, 7, 8, 9, 31, 100, 1000, 3000]
@@ -566,6 +567,49 @@ def test_many_short_rows(dtype, shape):
                     found = numpy.asarray(getattr(ours, name)(**options))
                 assert found.dtype == expected.dtype
                 numpy.testing.assert_array_equal(found, expected)
+
+
+COLUMNS = [
+    lambda m, a: a.sum(),
+    lambda m, a: m.mean(a),
+    lambda m, a: a.max(),
+    lambda m, a: m.add.reduce(a, dtype="f8", initial=3),
+    lambda m, a: a.sum(dtype="f4"),
+    lambda m, a: m.any(a),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("text", COLUMNS)
+def test_columns_of_each_length(text, dtype):
+    """Beyond NumPy's buffer of 8,192 elements conversions are added up in parts."""
+    real = values(dtype, 3 * 20_000).reshape(-1, 3)
+    ours = np.array(real)
+    for n in (100, 2047, 2050, 5000, 8191, 8192, 8193, 16_390, 20_000):
+        for view in (lambda a, n=n: a[:n, 1], lambda a, n=n: a[n - 1 :: -1, 2]):
+            for _ in range(2):
+                with numpy.errstate(all="ignore"), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    expected, found = text(numpy, view(real)), text(np, view(ours))
+                assert numpy.asarray(found).dtype == expected.dtype
+                numpy.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.at_once
+@pytest.mark.parametrize("text", COLUMNS[:4])
+def test_columns_of_new_lengths_need_no_plans(text):
+    x = np.arange(30_000).reshape(-1, 3)
+
+    def plans(lengths):
+        before = _core.statistics()["plan_misses"]
+        total = 0.0
+        for n in lengths:
+            total += float(text(np, x[:n, 1]))
+        return _core.statistics()["plan_misses"] - before
+
+    plans(range(3000, 3010))
+    assert plans(range(3010, 3200)) <= 1
+    assert plans(range(9000, 9200)) <= 1
 
 
 @pytest.mark.parametrize("dtype", ["i1", "i4", "f4", "f8", "c16"])

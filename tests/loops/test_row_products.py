@@ -83,7 +83,43 @@ def matrices(a, b, out):
 
 def with_a_number(a, b, out):
     for i in range(2):
-        out[i] += np.dot(2.0, a[i])
+        out[i] += np.matmul(a[i], b[0, 0])
+
+
+def numbers_of_an_array(a, b, out):
+    for i in range(len(b)):
+        out[i] = np.dot(a, b[i])
+        out[i] -= 2 * np.inner(b[i], a) - a.dot(b[i])
+
+
+def numbers_of_pythons(a, b, out):
+    for i in range(len(out)):
+        out[i] = np.dot(i - 1, a) * 0.5
+        out[i] += np.dot(a, 0.25 * i)
+
+
+@pytest.mark.filterwarnings("ignore:invalid", "ignore:overflow")
+@pytest.mark.parametrize("function", [numbers_of_an_array, numbers_of_pythons])
+@pytest.mark.parametrize("size", [1, 2, 3, 50])
+@pytest.mark.parametrize(
+    "types", ["dd", "ff", "df", "fd", "dl", "fl", "ib", "Bl", "ld", "FF", "ee"]
+)
+def test_rows_times_numbers(function, size, types):
+    special = [1.5, np.inf, -0.0, 0.0, np.nan, -3.0, 5e-324, -np.inf, 7.0]
+    for begin in range(9 if types[0] in "fd" else 1):
+        numbers = np.roll(special, begin) if types[0] in "fd" else np.arange(9.0)
+        a = np.resize(numbers, size).astype(types[0])
+        b = np.array([2.0, 0.0, -0.0, -1.0, 3.0, *special[begin % 3 :: 4]])[:7]
+        b = b.astype(types[1]) if types[1] in "fd" else np.arange(-3, 4).astype(types[1])
+        common = np.result_type(a, b if function is numbers_of_an_array else np.float64(1.5))
+        expected, got, ours = both(function, a, b, np.zeros((7, size), common))
+        assert expected[3] == got[3]
+        assert np.array_equal(expected[2], got[2], equal_nan=common.kind != "i")
+        assert np.array_equal(np.signbit(expected[2].real), np.signbit(got[2].real)) or (
+            np.isnan(expected[2]).any()
+        )
+        is_compiled = common.char not in "eFD" and (size > 1 or common.kind == "i")
+        assert runs_compiled(ours) == is_compiled, frit.explain(ours)
 
 
 @pytest.mark.parametrize("function", [matrices, with_a_number])

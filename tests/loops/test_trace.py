@@ -332,6 +332,34 @@ def test_nests_that_nobody_reads_hold_no_more_and_more():
     assert (numpy.asarray(u) == x).all()
 
 
+@frit.parallelize
+def shifted(a, b, k):
+    for i in range(k, a.shape[0]):
+        b[i] = a[i - k] * 2
+
+
+@pytest.mark.parametrize(("n", "waits"), [(1 << 10, False), (1 << 16, True)])
+def test_short_nests_that_are_new_each_time_run_at_once(n, waits):
+    """With a number that is another at each call: each would be a plan of its own."""
+
+    a = np.arange(float(n))
+
+    def recorded(shifts):
+        """How many of the nests; the other operations are the same for each."""
+        before = _core.statistics()["recorded"]
+        for k in shifts:
+            b = np.zeros(n)
+            shifted(a, b, k)
+            expected = numpy.zeros(n)
+            expected[k:] = 2.0 * numpy.arange(n - k)
+            assert numpy.array_equal(b, expected), k
+        return _core.statistics()["recorded"] - before - 3 * len(shifts)
+
+    assert recorded([1] * 20) == 20  # one plan serves
+    assert recorded(range(2, 300)) == (298 if waits else 9)  # the last one a new try
+    assert recorded([1] * 300) == (300 if waits else 300 - 221)
+
+
 # ---- random programs -----------------------------------------------------------------------------
 
 

@@ -28,7 +28,6 @@ from frit.loops.nest.values import (
     Method,
     Refused,
     Row,
-    SmallArray,
     Value,
     View,
 )
@@ -79,6 +78,7 @@ _REDUCTIONS = {
 _OF_LISTS = (builtins.len, builtins.sum, builtins.min, builtins.max)
 # Of two rows the same.
 _PRODUCTS = (numpy.dot, numpy.inner, numpy.vdot, numpy.matmul)
+_OF_NUMBERS = (numpy.dot, numpy.inner)
 
 
 class Calls:
@@ -95,6 +95,7 @@ class Calls:
     complex_exp: Any
     conjugate: Any
     dot: Any
+    dot_with_number: Any
     draw: Any
     doubtful_unary: Any
     elementwise: Any
@@ -137,7 +138,8 @@ class Calls:
                 return self.copied_row(node, callee.owner)
             return self.reduction(node, callee.name, callee.owner)
         if isinstance(callee, Method) and callee.name == "dot" and _is_plain(node, 1):
-            return self.product(node, callee.owner, self.operand(node.args[0]))
+            item = self.operand(node.args[0])
+            return self.product(node, callee.owner, item, takes_numbers=True)
         if not isinstance(callee, Library):
             raise Refused(node, "a call of this")
         function = callee.value
@@ -177,7 +179,7 @@ class Calls:
             if name in _REDUCTIONS and function is getattr(numpy, name) and len(items) == 1:
                 return self.reduction(node, _REDUCTIONS[name], items[0])
             if function in _PRODUCTS and len(items) == 2:
-                return self.product(node, *items)
+                return self.product(node, *items, takes_numbers=function in _OF_NUMBERS)
             if function is numpy.linalg.norm and len(items) == 1:
                 return self.norm(node, items[0])
             if function is builtins.abs:
@@ -206,8 +208,13 @@ class Calls:
             raise Refused(node, f"float({text!r})") from None
         return value
 
-    def product(self, node: ast.AST, x: Item, y: Item) -> Value | SmallArray:
+    def product(
+        self, node: ast.AST, x: Item, y: Item, *, takes_numbers: bool = False
+    ) -> Value | Row:
         """x @ y."""
+        for item, other in ((x, y), (y, x)):
+            if takes_numbers and isinstance(item, (View, Row)) and isinstance(other, Value):
+                return self.dot_with_number(node, item, other)
         if not isinstance(x, (View, Row)) or not isinstance(y, (View, Row)):
             raise Refused(node, "a product with a number")
         rows = [self.row_of(node, item) for item in (x, y)]

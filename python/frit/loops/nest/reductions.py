@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy
+
 from frit.loops.nest.forms import Form
 from frit.loops.nest.values import COMPLEXES, FLOATS, INTEGERS, Refused, Row, Value, View
 from frit.loops.nest.views import ZERO, number_itself
@@ -22,6 +24,9 @@ _SUMS = {**dict.fromkeys("?bhil", "l"), **dict.fromkeys("BHIL", "L")}
 # Sums of this many of them are exact as float64.
 _SMALL_INTEGERS, _EXACT = "?bhiBHI", 2**20
 MOST_SORTED = 64
+# Sums of several axes, beyond a leaf, are worth it where NumPy's loops over rows are short; and
+# NumPy adds up what fits its buffer.
+LONGEST_ROW, _BITS_OF_BUFFER = 16, 13
 _OPS = {"sum": "Add", "max": "Maximum", "min": "Minimum"}
 
 
@@ -29,6 +34,7 @@ class Reductions:
     """Mixed into NestWriter."""
 
     apply: Any
+    elementwise: Any
     emit: Any
     forms: Any
     kind_of_binary: Any
@@ -162,6 +168,35 @@ class Reductions:
             return self.float_sum(node, product)
         return self.fold(node, "sum", product, product.kind)
 
+    def dot_with_number(self, node: ast.AST, item: View | Row, number: Value) -> Row:
+        """np.dot() of a row and a number."""
+        row = self.row_of(node, item)
+        if number.mixed:
+            raise Refused(node, "a number that may be of two types")
+        kind = numpy.result_type(row.kind, number.dtype).char  # the number is an array of its own
+        if kind in COMPLEXES or kind == "e":
+            raise Refused(node, "a product of such a row and a number")
+        factor = Value(kind, self.emit(number, kind))
+        is_by_blas = kind in FLOATS
+        if is_by_blas:
+            # It adds the products to zeros, and none where the number is 0. (Not of one element.)
+            self.numpy_floats = True
+            for extent in row.extents:
+                self.require(extent.form, 2, None)
+            zero = Value(kind, self.writer.constant(0.0, kind))
+            is_zero = self.writer.apply("Equal", [factor.id, zero.id])
+
+        def compute(values: Sequence[Value]) -> Value:
+            id = self.emit(values[0], kind)
+            if not is_by_blas:
+                return self.apply("Multiply", kind, (Value(kind, id), kind), (factor, kind))
+            id = self.writer.apply("Select", [is_zero, zero.id, id])
+            product = self.apply("Multiply", kind, (Value(kind, id), kind), (factor, kind))
+            return self.apply("Add", kind, (product, kind), (zero, kind))
+
+        found: Row = self.elementwise(node, [row, factor], lambda _: kind, compute)
+        return found
+
     def norm(self, node: ast.AST, item: View | Row) -> Value:
         """The root of a row's product with itself."""
         row = given = self.row_of(node, item)
@@ -231,16 +266,16 @@ class Reductions:
             self.require(size.form, None, LEAF)
             return self.tree_and_zero(kind, self.sum_of_a_leaf(node, row, size))
         if len(row.extents) > 1:
-            raise Refused(node, f"a sum of several axes, of more than {LEAF} elements")
+            self.require_short_rows(node, row, size)
         place = self.writer.local(kind)
         self.writer.write_local(place, self.writer.constant(0.0, kind))
 
         def body(indices: list[Value]) -> None:
-            value = self.emit(row.element(indices), kind)
+            value = self.element_at(row, self.emit(indices[0], "l"))
             total = self.writer.apply("Add", [self.writer.read_local(place), value])
             self.writer.write_local(place, total)
 
-        self.over(node, row.extents, body, tree=True)
+        self.over(node, [size], body, tree=True)
         return Value(kind, self.writer.read_local(place))
 
     def tree_and_zero(self, kind: str, id: int) -> Value:
@@ -253,6 +288,17 @@ class Reductions:
                 if any(span.step != 1 for span in view.spans):
                     raise Refused(node, "a sum of several axes of a part with steps")
                 self.require_text(f"is_c_ordered(v{view.array.number})")
+
+    def require_short_rows(self, node: ast.AST, row: Row, size: Value) -> None:
+        along = row.extents[-1].form
+        assert along is not None and size.form is not None
+        for form, most in ((along, LONGEST_ROW), (size.form, 2**_BITS_OF_BUFFER)):
+            now = self.signs_now(form - Form(constant=most))
+            if now is None or now[1] > 0:
+                raise Refused(
+                    node, f"a sum of several axes, of more than {LEAF} elements in long rows"
+                )
+            self.require(form, 1, most)
 
     def sum_of_elements(self, ids: Sequence[int]) -> int:
         """As NumPy adds up to 128 floats: eight sums side by side, then what is left over."""
@@ -272,6 +318,28 @@ class Reductions:
             total = add(total, id)
         return total
 
+    def element_at(self, row: Row, id: int) -> int:
+        """The id-th in C order, of no more than NumPy's buffer holds."""
+        apply = self.writer.apply
+
+        def number(value: int) -> int:
+            return self.writer.constant(value, "l")
+
+        indices: list[Value] = []
+        for k, extent in reversed([*enumerate(row.extents)]):
+            form = self.forms.between(Form(), extent.form - Form((), 1))
+            index = id
+            if k > 0:
+                # id // along, as a product: whole numbers are not divided in lanes
+                along = self.emit(extent, "l")
+                inverse = apply("FloorDivide", [number(4**_BITS_OF_BUFFER), along])
+                inverse = apply("Add", [inverse, number(1)])
+                product = apply("Multiply", [id, inverse])
+                id = apply("RightShift", [product, number(2 * _BITS_OF_BUFFER)])
+                index = apply("Subtract", [index, apply("Multiply", [id, along])])
+            indices.insert(0, Value("int", index, form=form))
+        return self.emit(row.element(indices), row.kind)
+
     def sum_of_a_leaf(self, node: ast.AST, row: Row, count: Value) -> int:
         """As sum_of_elements, of as many as there are.
 
@@ -287,14 +355,7 @@ class Reductions:
             return self.writer.constant(value, "l")
 
         def element(id: int) -> int:
-            indices: list[Value] = []
-            for k, extent in reversed([*enumerate(row.extents)]):
-                form = self.forms.between(Form(), extent.form - Form((), 1))
-                along = self.emit(extent, "l")
-                index = apply("Remainder", [id, along]) if k > 0 else id
-                indices.insert(0, Value("int", index, form=form))
-                id = apply("FloorDivide", [id, along]) if k > 0 else id
-            return self.emit(row.element(indices), kind)
+            return self.element_at(row, id)
 
         def add(place: int, id: int) -> None:
             write(place, apply("Add", [read(place), element(id)]))
