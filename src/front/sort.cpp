@@ -5,9 +5,9 @@
 // are sorted side by side.
 //
 // Places are sorted by loops for numbers, as the low bits of words whose high bits are the
-// elements'. To compare the elements that places name instead takes a jump through memory each time.
-// Among equal elements the places are then in order, as a stable sort has them. Other ways to sort
-// have orders of their own there: where two elements are equal, these sort the row themselves.
+// elements'. To compare the elements that places name instead takes a jump through memory each
+// time. Among equal elements the places are then in order, as a stable sort has them. Other ways to
+// sort have orders of their own there: where two elements are equal, these sort the row themselves.
 #include "front/sort.h"
 
 #include <algorithm>
