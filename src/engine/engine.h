@@ -17,6 +17,7 @@
 #include "engine/lock.h"
 #include "engine/rounds.h"
 #include "engine/unread.h"
+#include "engine/vain_tries.h"
 #include "engine/words.h"
 #include "frit/array.h"
 #include "ir/trace.h"
@@ -223,6 +224,7 @@ class Engine {
   Settings settings;
   Foresight foresight;
   Unread unread;
+  VainTries equal_elements;  // of finding an order that they decide
   Statistics statistics;
   std::vector<FloatWarning> float_warnings;
   // Owners to be released without the lock.

@@ -107,7 +107,8 @@ void Engine::note_float_flags(Op op, SourcePosition position, std::uint8_t check
     for (const FloatWarning& w : float_warnings)
       if (w.error == error && w.source.code == position.code &&
           w.source.instruction == position.instruction && w.source.ufunc == position.ufunc &&
-          w.source.step == position.step && (w.op == op || position.ufunc))
+          w.source.step == position.step && w.source.inner == position.inner &&
+          (w.op == op || position.ufunc))
         return;
     float_warnings.push_back({error, op, position, reduction});
   };

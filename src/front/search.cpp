@@ -226,21 +226,48 @@ class Interpolation {
   static constexpr std::int64_t block = 64, many_misses = 16, blocks_until_next_try = 15;
 
   void find_near(const double* x, std::int64_t n, std::int64_t* places) {
-    std::int64_t misses = 0, place = place_;
+    std::int64_t misses = 0, place = place_, step = 0;
     for (std::int64_t k = 0; k < n; ++k) {
+      const std::int64_t before = place;
       if (!table_.holds(place, x[k])) {
         if (table_.holds(place + 1, x[k])) {
           ++place;
-        } else {
+        } else if (!find_ahead(x[k], step, place) && !find_around(x[k], place)) {
           ++misses;
           search<true, double, 1>(table_.x, x + k, &place);
           --place;
         }
       }
+      step = place - before;
       places[k] = place;
     }
     place_ = place;
     if (misses > many_misses) blocks_to_search_ = blocks_until_next_try;
+  }
+
+  // Values that change little, though by more than a step of the table.
+  bool find_around(double value, std::int64_t& place) const {
+    constexpr std::int64_t near = 8;
+    const double* const points = table_.x.first;
+    std::int64_t low = std::max<std::int64_t>(place - near, 0);
+    const std::int64_t high = std::min(place + near, table_.last());
+    if (!(low < high && points[low] <= value && value < points[high])) return false;
+    for (std::int64_t length = high - low; length > 1;) {
+      const std::int64_t half = length / 2;
+      low += points[low + half] <= value ? half : 0;
+      length -= half;
+    }
+    place = low;
+    return true;
+  }
+  // Values that go on as they did.
+  bool find_ahead(double value, std::int64_t step, std::int64_t& place) const {
+    for (const std::int64_t shift : {0, -1, 1})
+      if (table_.holds(place + step + shift, value)) {
+        place += step + shift;
+        return true;
+      }
+    return false;
   }
 
   const Table& table_;

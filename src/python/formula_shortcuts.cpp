@@ -1,4 +1,5 @@
 // formula_shortcuts.cpp: shortcuts of functions that are a few operations, NumPy's one by one.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -262,6 +263,114 @@ PyObject* select(PyObject*, PyObject* const* values, Py_ssize_t positional, PyOb
   });
 }
 
+// gradient(f[, step], axis=) of floats, with steps of one length, by NumPy's steps.
+struct Gradient {
+  static constexpr const char* name = "gradient";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    if (arguments.positional > 1) return left_to_numpy();
+    const auto [given, along] = named(arguments, {"", "axis"}, 1);
+    Array f = array_behind(self);
+    if (is_integer(f.dtype())) f = astype(f, DType::Float64);
+    // Numbers of NumPy's have a type.
+    const bool is_plain = !given || PyFloat_CheckExact(given) || PyLong_CheckExact(given);
+    const std::optional<double> step = given ? double_of(given) : 1.0;
+    const bool fits = f.dtype() == DType::Float64 || (f.dtype() == DType::Float32 && is_plain);
+    if (!fits || !step || *step == 0 || f.ndim() == 0 || !f.c_contiguous() ||
+        std::ranges::min(f.shape()) < 2)
+      return left_to_numpy();
+    Steps steps;
+    if (along && along != Py_None)
+      return new_array(
+          along_axis(f, static_cast<std::size_t>(axis_operand(along, f.ndim())), *step, steps));
+    if (f.ndim() == 1) return new_array(along_axis(f, 0, *step, steps));
+    const Ref all = checked(PyTuple_New(f.ndim()));
+    for (Py_ssize_t k = 0; k < f.ndim(); ++k)
+      PyTuple_SET_ITEM(all.get(), k,
+                       new_array(along_axis(f, static_cast<std::size_t>(k), *step, steps)));
+    return Py_NewRef(all.get());
+  }
+
+ private:
+  static Array along_axis(const Array& f, std::size_t axis, double step, Steps& steps) {
+    const std::int64_t n = f.shape()[axis];
+    const Array result = empty(f.shape(), f.dtype());
+    if (is_small_and_ready(f)) memory_of(result);
+    const auto part = [axis](const Array& whole, std::int64_t start, std::int64_t count) {
+      std::vector<AxisSlice> axes;
+      for (const std::int64_t extent : whole.shape()) axes.push_back({.count = extent});
+      axes[axis] = {.start = start, .count = count};
+      return slice(whole, axes);
+    };
+    // (f[high] - f[low]) / by, of `count` elements; what warnings call that.
+    const auto put = [&](std::int64_t to, std::int64_t high, std::int64_t low, std::int64_t count,
+                         double by, bool are_numbers) {
+      steps.next(are_numbers ? "scalar subtract" : "subtract");
+      const Array difference = apply(Op::Subtract, {part(f, high, count), part(f, low, count)});
+      steps.next(are_numbers ? "scalar divide" : "divide");
+      const Array target = part(result, to, count);
+      apply(Op::TrueDivide, {difference, Argument(by)}, {.out = &target});
+    };
+    const bool are_numbers = f.ndim() == 1;
+    put(1, 2, 0, n - 2, 2. * step, false);
+    put(0, 1, 0, 1, step, are_numbers);
+    put(n - 1, n - 1, n - 2, 1, step, are_numbers);
+    return result;
+  }
+};
+
+// cov(m[, y]) of vectors and matrices of real numbers, by NumPy's steps.
+struct Covariance {
+  static constexpr const char* name = "cov";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [other] = named(arguments, {"y"});
+    if (other && !is_array(other)) return left_to_numpy();
+    std::optional<Array> variables = rows_of(array_behind(self));
+    if (variables && other) variables = joined(*variables, rows_of(array_behind(other)));
+    if (!variables || variables->shape()[0] == 0 || variables->shape()[1] < 2)
+      return left_to_numpy();
+    const auto n = static_cast<double>(variables->shape()[1]);
+    const int along[] = {1};
+    const Array sums =
+        reduce(Op::Add, *variables, {.axes = along, .all_axes = false, .keepdims = true});
+    Steps steps;
+    steps.next("divide");
+    const Array means = apply(Op::TrueDivide, {sums, Argument(n)});
+    steps.next("subtract");
+    const Array centered = apply(Op::Subtract, {*variables, means});
+    steps.next("dot");
+    const Array products = dot(centered, reversed_axes(centered));
+    steps.next("multiply");
+    apply(Op::Multiply, {products, Argument(1. / (n - 1))}, {.out = &products});
+    const Ref whole = Ref::steal(new_array(products));
+    const bool is_one = products.size() == 1;
+    const std::vector<std::int64_t> shape(is_one ? 0 : 2, variables->shape()[0]);
+    return new_view(*reshape_window(products, shape), array_of(whole.get()));
+  }
+
+ private:
+  static std::optional<Array> rows_of(const Array& given) {
+    const int dimensions = given.ndim();
+    if (dimensions == 0 || dimensions > 2 || is_complex(given.dtype())) return std::nullopt;
+    const Array numbers = given.dtype() == DType::Float64 ? given : astype(given, DType::Float64);
+    const std::int64_t shape[] = {1, numbers.shape().back()};
+    return dimensions == 2 ? numbers : reshape_window(numbers, shape);
+  }
+  static std::optional<Array> joined(const Array& one, const std::optional<Array>& other) {
+    if (!other || other->shape()[1] != one.shape()[1] || !one.c_contiguous() ||
+        !other->c_contiguous())
+      return std::nullopt;
+    const std::int64_t n = one.shape()[1], shape[] = {one.shape()[0] + other->shape()[0], n};
+    const Array both = empty(shape, DType::Float64);
+    if (is_small_and_ready(one) && is_small_and_ready(*other)) memory_of(both);
+    const AxisSlice first[] = {{.count = one.shape()[0]}, {.count = n}},
+                    second[] = {{.start = one.shape()[0], .count = other->shape()[0]},
+                                {.count = n}};
+    assign(slice(both, first), one);
+    assign(slice(both, second), *other);
+    return both;
+  }
+};
+
 // linalg.multi_dot(arrays) of three matrices.
 PyObject* multi_dot(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
   constexpr Py_ssize_t three = 3;
@@ -307,6 +416,8 @@ std::vector<PyMethodDef> formula_shortcuts() {
           shortcut_row<PolynomialValues>(),
           shortcut_row<CumulativeWithoutNaN<Op::Add>>(),
           shortcut_row<CumulativeWithoutNaN<Op::Multiply>>(),
+          shortcut_row<Gradient>(),
+          shortcut_row<Covariance>(),
           shortcut_row<VectorNorm>(),
           shortcut_row<MatrixNorm>()};
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "front/common.h"
 #include "front/dense.h"
 #include "python/array_type.h"
 #include "python/float_state.h"
@@ -210,28 +211,34 @@ struct BinCount {
 };
 
 // Of neighbours along an axis.
-Array differences(const Array& array, std::size_t axis, Op op) {
+Array differences(const Array& array, std::size_t axis, Op op, Steps& steps) {
   std::vector<AxisSlice> axes;
   for (const std::int64_t extent : array.shape()) axes.push_back({.count = extent});
   axes[axis].count = std::max<std::int64_t>(axes[axis].count - 1, 0);
   const Array before = slice(array, axes);
   axes[axis].start = array.shape()[axis] - axes[axis].count;
   const Array behind = slice(array, axes);
-  note_ufunc(info(op).numpy_name.data());
+  steps.next(info(op).numpy_name.data());
   return apply(op, {behind, before});
 }
 
-// diff(a[, axis=]).
+// diff(a[, n][, axis=]).
 struct Diff {
   static constexpr const char* name = "diff";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [times, along] = named(arguments, {"n", "axis"});
-    if (times && word_of(times) != 1) throw Unfit{"several times"};
+    const auto [given, along] = named(arguments, {"n", "axis"});
+    constexpr std::int64_t most = 16;
+    const std::int64_t times = given ? word_of(given).value_or(0) : 1;
+    if (times < 1 || times > most) return left_to_numpy();
     const Array& array = array_behind(self);
     if (array.ndim() == 0) throw Unfit{"no axis"};
-    const int axis = along ? axis_operand(along, array.ndim()) : array.ndim() - 1;
+    const auto axis =
+        static_cast<std::size_t>(along ? axis_operand(along, array.ndim()) : array.ndim() - 1);
     const Op op = is_bool(array.dtype()) ? Op::NotEqual : Op::Subtract;
-    return new_array(differences(array, static_cast<std::size_t>(axis), op));
+    Steps steps;
+    Array result = differences(array, axis, op, steps);
+    for (std::int64_t k = 1; k < times; ++k) result = differences(result, axis, op, steps);
+    return new_array(std::move(result));
   }
 };
 
@@ -265,7 +272,8 @@ struct FlatDiff {
     refuse_options(arguments);
     const Array& array = array_behind(self);
     if (is_bool(array.dtype())) return left_to_numpy();  // refused by NumPy
-    return new_array(differences(raveled(array), 0, Op::Subtract));
+    Steps steps;
+    return new_array(differences(raveled(array), 0, Op::Subtract, steps));
   }
 };
 
@@ -283,7 +291,8 @@ struct Outer {
   }
 };
 
-// cross(a, b) of two vectors of three elements, in numbers of one type; and linalg.cross.
+// cross(a, b) of vectors of three elements, along the last axis; and linalg.cross. Of two vectors,
+// in numbers.
 struct Cross {
   static constexpr const char* name = "cross";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
@@ -291,8 +300,10 @@ struct Cross {
     if (arguments.positional != 1 || arguments.names || !is_array(arguments.values[0]))
       return left_to_numpy();
     const Array& right = array_behind(arguments.values[0]);
-    const auto is_vector = [](const Array& a) { return a.ndim() == 1 && a.shape()[0] == 3; };
-    if (!is_vector(left) || !is_vector(right) || underflow_is_told()) return left_to_numpy();
+    const auto are_vectors = [](const Array& a) { return a.ndim() > 0 && a.shape().back() == 3; };
+    if (!are_vectors(left) || !are_vectors(right)) return left_to_numpy();
+    if (left.ndim() > 1 || right.ndim() > 1) return of_rows(left, right);
+    if (underflow_is_told()) return left_to_numpy();
     switch (promote(left.dtype(), right.dtype())) {
       case DType::Float64:
         return of<double, double>(left, right, DType::Float64);
@@ -303,6 +314,37 @@ struct Cross {
       default:
         return left_to_numpy();
     }
+  }
+
+  static PyObject* of_rows(const Array& left, const Array& right) {
+    const auto lines_of = [](const Array& a) {
+      return a.shape().first(static_cast<std::size_t>(a.ndim() - 1));
+    };
+    const DType dtype = promote(left.dtype(), right.dtype());
+    if (is_bool(dtype) || left.size() == 0 || right.size() == 0) return left_to_numpy();
+    const std::span<const std::int64_t> shapes[] = {lines_of(left), lines_of(right)};
+    std::vector<std::int64_t> shape = broadcast_shapes(shapes);
+    shape.push_back(3);
+    const Array product = empty(shape, dtype);
+    Steps steps;
+    if (is_small_and_ready(left) && is_small_and_ready(right)) memory_of(product);
+    for (std::int64_t k = 0; k < 3; ++k) {
+      const std::int64_t i = (k + 1) % 3, j = (k + 2) % 3;
+      const Array to = component(product, k);
+      const auto times = [&](std::int64_t of_left, std::int64_t of_right) {
+        steps.next("multiply");
+        return apply(Op::Multiply, {component(left, of_left), component(right, of_right)});
+      };
+      const Array first = times(i, j), second = times(j, i);
+      steps.next("subtract");
+      apply(Op::Subtract, {first, second}, {.out = &to});
+    }
+    return new_array(product);
+  }
+  static Array component(const Array& array, std::int64_t k) {
+    const auto last = static_cast<std::size_t>(array.ndim() - 1);
+    return window(array, array.shape().first(last), array.strides().first(last),
+                  array.offset() + k * array.strides()[last], array.dtype());
   }
 
   template <class T>

@@ -2,25 +2,41 @@
 // side; and places in what is sorted.
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "front/common.h"
+#include "front/dense.h"
 #include "front/search.h"
+#include "front/sort.h"
 #include "python/array_type.h"
 #include "python/functions.h"
 #include "python/interop.h"
 #include "python/methods.h"
 #include "python/operands.h"
+#include "python/sorting.h"
 
 namespace frit::python {
 namespace {
 
+// NumPy's functions give Python's lock back for more elements.
+constexpr std::int64_t few = 1 << 12;
+
 bool are_rows(const Array& array) {
-  return array.ndim() > 0 && array.c_contiguous() && array.size() > 0 && is_small_and_ready(array);
+  return array.ndim() > 0 && array.c_contiguous() && array.size() > 0;
 }
 bool is_last_axis(const Array& array, PyObject* axis) {
   const std::optional<std::int64_t> along = axis ? word_of(axis) : -1;
   return along == -1 || along == array.ndim() - 1;
+}
+
+// NumPy's loops; null where there is none.
+SortLoops sort_loops(DType dtype, NPY_SORTKIND kind) {
+  const PyArray_ArrFuncs* const functions = PyDataType_GetArrFuncs(descriptor_of(dtype));
+  static const SortElements words =
+      PyDataType_GetArrFuncs(descriptor_of(DType::UInt64))->sort[NPY_QUICKSORT];
+  return {.values = functions->sort[kind],
+          .places = functions->argsort[kind],
+          .words = words,
+          .is_stable = kind == NPY_STABLESORT};
 }
 
 std::optional<NPY_SORTKIND> sort_kind(PyObject* kind) {
@@ -32,62 +48,38 @@ std::optional<NPY_SORTKIND> sort_kind(PyObject* kind) {
   return std::nullopt;
 }
 
-// Sorted along the last axis; nothing where that is not few dense rows.
-std::optional<Array> small_sort(const Array& array, NPY_SORTKIND kind) {
-  const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
-  PyArray_SortFunc* const sort = functions->sort[kind];
-  if (!sort || !are_rows(array)) return std::nullopt;
-  Array sorted = copy(array, 'C');
-  eval(sorted);
-  const std::int64_t length = array.shape().back(), row_bytes = length * size_of(array.dtype());
-  std::byte* row = sorted.base()->data;
-  for (const std::byte* end = row + sorted.base()->bytes; row < end; row += row_bytes)
-    if (sort(row, length, nullptr) < 0) throw PythonError{};
-  return sorted;
-}
-
-std::optional<Array> small_argsort(const Array& array, NPY_SORTKIND kind) {
-  const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
-  PyArray_ArgSortFunc* const sort = functions->argsort[kind];
-  if (!sort || !are_rows(array)) return std::nullopt;
-  Array places = empty(array.shape(), DType::Int64);
-  const std::int64_t length = array.shape().back(), row_bytes = length * size_of(array.dtype());
-  auto* first = reinterpret_cast<npy_intp*>(memory_of(places));
-  std::byte* row = array.base()->data + array.offset();
-  for (const npy_intp* end = first + array.size(); first < end; first += length, row += row_bytes) {
-    std::iota(first, first + length, 0);
-    if (sort(row, first, length, nullptr) < 0) throw PythonError{};
-  }
-  return places;
+// What sort(rows) does, without Python's lock if that may take long.
+template <class Sort>
+void run_sort(const Array& rows, Sort&& sort) {
+  std::optional<WithoutGil> released;
+  if (rows.size() > few) released.emplace();
+  const bool is_well = sort();
+  released.reset();
+  if (is_well) return;
+  if (!PyErr_Occurred()) PyErr_NoMemory();
+  throw PythonError{};
 }
 
 // sort and argsort, by what does it for rows.
 using RowSort = std::optional<Array> (*)(const Array&, NPY_SORTKIND);
 template <RowSort sort_rows>
-struct SortFunction {
-  static constexpr const char* name = sort_rows == small_sort ? "sort" : "argsort";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [axis, kind] = named(arguments, {"axis", "kind"});
-    const Array& array = array_behind(self);
-    const std::optional<NPY_SORTKIND> way = sort_kind(kind);
-    std::optional<Array> sorted;
-    if (way && is_last_axis(array, axis))
-      sorted = sort_rows(array, *way);
-    else if (way && array.ndim() == 2 && is_first_axis(axis))
-      sorted = sorted_columns(array, *way);
-    return sorted ? new_array(*std::move(sorted)) : left_to_numpy();
-  }
-
- private:
+std::optional<Array> sorted_along(const Array& array, const Arguments& arguments) {
+  const auto [axis, kind] = named(arguments, {"axis", "kind"});
+  const std::optional<NPY_SORTKIND> way = sort_kind(kind);
+  if (!way) return std::nullopt;
+  if (is_last_axis(array, axis)) return sort_rows(array, *way);
+  const std::optional<std::int64_t> along = word_of(axis);
+  if (array.ndim() != 2 || (along != 0 && along != -2) || !are_rows(array)) return std::nullopt;
   // As rows of a copy.
-  static std::optional<Array> sorted_columns(const Array& array, NPY_SORTKIND way) {
-    if (!are_rows(array)) return std::nullopt;
-    const std::optional<Array> sorted = sort_rows(copy(reversed_axes(array), 'C'), way);
-    return sorted ? std::optional(copy(reversed_axes(*sorted), 'C')) : std::nullopt;
-  }
-  static bool is_first_axis(PyObject* axis) {
-    const std::optional<std::int64_t> along = word_of(axis);
-    return along == 0 || along == -2;
+  const std::optional<Array> rows = sort_rows(copy(reversed_axes(array), 'C'), *way);
+  return rows ? std::optional(copy(reversed_axes(*rows), 'C')) : std::nullopt;
+}
+template <RowSort sort_rows>
+struct SortFunction {
+  static constexpr const char* name = sort_rows == sorted ? "sort" : "argsort";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    std::optional<Array> result = sorted_along<sort_rows>(array_behind(self), arguments);
+    return result ? new_array(*std::move(result)) : left_to_numpy();
   }
 };
 
@@ -105,17 +97,15 @@ PyObject* lexsort(PyObject*, PyObject* const* values, Py_ssize_t positional, PyO
       keys.push_back(&array_behind(key));
     }
     if (keys.empty()) return left_to_numpy();
-    Array places = empty(keys[0]->shape(), DType::Int64);
-    auto* const first = reinterpret_cast<npy_intp*>(memory_of(places));
-    std::iota(first, first + places.size(), 0);
+    std::optional<Array> places;
     for (const Array* key : keys) {
-      PyArray_ArgSortFunc* const sort =
-          PyDataType_GetArrFuncs(descriptor_of(key->dtype()))->argsort[NPY_STABLESORT];
-      if (!sort) return left_to_numpy();
-      if (sort(key->base()->data + key->offset(), first, key->size(), nullptr) < 0)
-        throw PythonError{};
+      // The order so far, among elements that this key does not tell apart.
+      const std::optional<Array> order =
+          sorted_places(places ? *take_dense(*key, *places, 0) : *key, NPY_STABLESORT);
+      if (!order) return left_to_numpy();
+      places = places ? take_dense(*places, *order, 0) : order;
     }
-    return new_array(std::move(places));
+    return new_array(*std::move(places));
   });
 }
 
@@ -141,16 +131,15 @@ struct Sort {
     const Array& array = object.array;
     if (object.read_only || object.warns_on_write || !array.base()->writable || !are_rows(array))
       return false;
-    PyArray_SortFunc* const sort =
-        PyDataType_GetArrFuncs(descriptor_of(array.dtype()))->sort[NPY_QUICKSORT];
-    const Locked lock(Engine::lock());
-    Engine::get().settle(array.base());
-    std::byte* row = array.base()->data + array.offset();
-    if (!sort || !is_aligned(array, row)) return false;
-    const std::int64_t length = array.shape().back(), row_bytes = length * size_of(array.dtype());
-    for (const std::byte* end = row + array.size() * size_of(array.dtype()); row < end;
-         row += row_bytes)
-      if (sort(row, length, nullptr) < 0) throw PythonError{};
+    const SortLoops loops = sort_loops(array.dtype(), NPY_QUICKSORT);
+    evaluate(array);
+    {
+      const Locked lock(Engine::lock());
+      Engine::get().settle(array.base());
+    }
+    std::byte* const to = array.base()->data + array.offset();
+    if (!loops.values || !is_aligned(array, to)) return false;
+    run_sort(array, [&] { return sort_rows(array, to, loops); });
     return true;
   }
 };
@@ -158,9 +147,8 @@ struct Sort {
 struct ArgSort {
   static constexpr const char* name = "argsort";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    if (arguments.positional + arguments.keywords() == 0)
-      if (std::optional<Array> places = small_argsort(array_behind(self), NPY_QUICKSORT))
-        return new_array(*std::move(places));
+    if (std::optional<Array> places = sorted_along<sorted_places>(array_behind(self), arguments))
+      return new_array(*std::move(places));
     return call_on_real(name, self, arguments);
   }
 };
@@ -328,6 +316,26 @@ struct Interp {
 
 }  // namespace
 
+std::optional<Array> sorted(const Array& rows, NPY_SORTKIND kind) {
+  const SortLoops loops = sort_loops(rows.dtype(), kind);
+  if (!loops.values || !are_rows(rows)) return std::nullopt;
+  evaluate(rows);
+  Array result = empty(rows.shape(), rows.dtype());
+  std::byte* const to = memory_of(result);
+  run_sort(rows, [&] { return sort_rows(rows, to, loops); });
+  return result;
+}
+
+std::optional<Array> sorted_places(const Array& rows, NPY_SORTKIND kind) {
+  const SortLoops loops = sort_loops(rows.dtype(), kind);
+  if (!loops.places || !are_rows(rows)) return std::nullopt;
+  evaluate(rows);
+  Array result = empty(rows.shape(), DType::Int64);
+  auto* const to = reinterpret_cast<std::int64_t*>(memory_of(result));
+  run_sort(rows, [&] { return sort_places(rows, to, loops); });
+  return result;
+}
+
 std::vector<PyMethodDef> sorting_methods() {
   return {method_row<Sort>(), method_row<ArgSort>(), method_row<Partition>(),
           method_row<ArgPartition>(), method_row<SearchSorted>()};
@@ -335,8 +343,8 @@ std::vector<PyMethodDef> sorting_methods() {
 
 std::vector<PyMethodDef> sorting_shortcuts() {
   return {plain_row("lexsort", lexsort),
-          shortcut_row<SortFunction<small_sort>>(),
-          shortcut_row<SortFunction<small_argsort>>(),
+          shortcut_row<SortFunction<sorted>>(),
+          shortcut_row<SortFunction<sorted_places>>(),
           shortcut_row<PartitionFunction>(),
           shortcut_row<ArgPartitionFunction>(),
           shortcut_row<SearchSortedFunction>(),

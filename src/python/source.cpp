@@ -182,6 +182,11 @@ void note_ufunc(const char* name) {
   Engine::get().source = at;
 }
 
+void Steps::next(const char* ufunc) {
+  note_ufunc(ufunc);
+  Engine::get().source.inner = ++count_;
+}
+
 SourcePosition current_source() { return find_source(); }
 
 void note_source() {

@@ -13,6 +13,14 @@ SourcePosition current_source();
 
 // What is recorded next is (a part of) this ufunc, and warnings call it so.
 void note_ufunc(const char* name);
+// The same for each of the steps of a function, of which warnings tell one by one.
+class Steps {
+ public:
+  void next(const char* ufunc);
+
+ private:
+  std::uint32_t count_ = 0;
+};
 
 struct SourceLine {
   std::string filename;

@@ -4,9 +4,9 @@
 // or integers that lie close together are counted in a table. Which of 0.0 and -0.0 is kept NumPy's
 // loops decide: where there are both it does the call.
 #include <cstring>
-#include <numeric>
 
 #include "front/common.h"
+#include "front/dense.h"
 #include "front/distinct.h"
 #include "front/order.h"
 #include "front/parts.h"
@@ -16,6 +16,7 @@
 #include "python/methods.h"
 #include "python/operands.h"
 #include "python/sequences.h"
+#include "python/sorting.h"
 
 namespace frit::python {
 namespace {
@@ -29,31 +30,20 @@ std::int64_t* places_in(Array& array, std::int64_t n) {
 }
 
 // The elements in their order, and in `places` where each was, if that is asked for.
-std::optional<Array> sort_elements(const Array& flat, const Parts& parts, npy_intp* places) {
-  const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(flat.dtype()));
-  const NPY_SORTKIND kind = parts.index ? NPY_STABLESORT : NPY_QUICKSORT;
-  const std::byte* const from = evaluate(flat);
-  Array sorted = empty(flat.shape(), flat.dtype());
-  std::byte* const to = memory_of(sorted);
-  const std::int64_t n = flat.size();
-  if (!places) {
-    std::memcpy(to, from, static_cast<std::size_t>(n * size_of(flat.dtype())));
-    PyArray_SortFunc* const sort = functions->sort[kind];
-    if (!sort) return std::nullopt;
-    if (sort(to, n, nullptr) < 0) throw PythonError{};
-    if (is_float(flat.dtype()) && has_both_zeros(sorted)) return std::nullopt;
-    return sorted;
+std::optional<Array> sort_elements(const Array& flat, const Parts& parts, Array* places) {
+  std::optional<Array> result;
+  if (places) {
+    std::optional<Array> order = sorted_places(flat, NPY_STABLESORT);
+    if (!order) return std::nullopt;
+    *places = *std::move(order);
+    result = take_dense(flat, *places, 0);
+  } else {
+    result = sorted(flat, NPY_QUICKSORT);
   }
-  std::iota(places, places + n, 0);
-  PyArray_ArgSortFunc* const sort = functions->argsort[kind];
-  if (!sort) return std::nullopt;
-  if (sort(const_cast<std::byte*>(from), places, n, nullptr) < 0) throw PythonError{};
-  with_unit(size_of(flat.dtype()), [&]<class Unit>(Unit) {
-    for (std::int64_t k = 0; k < n; ++k)
-      std::memcpy(to + k * static_cast<std::int64_t>(sizeof(Unit)),
-                  from + places[k] * static_cast<std::int64_t>(sizeof(Unit)), sizeof(Unit));
-  });
-  return sorted;
+  // NumPy sorts so that the first is in front only where its place is asked for.
+  if (result && !parts.index && is_float(flat.dtype()) && has_both_zeros(*result))
+    return std::nullopt;
+  return result;
 }
 
 // Whether another value begins with y, behind x.
@@ -86,10 +76,9 @@ std::int64_t move_together(T* sorted, std::int64_t n) {
   return count;
 }
 
-// Has elements that can be sorted here; where each was is found by loops that are NumPy's.
-bool is_sorted_here(const Array& array, const Parts& parts) {
+// Has elements that can be sorted here.
+bool is_sorted_here(const Array& array) {
   if (array.size() == 0 || !array.c_contiguous()) return false;
-  if (parts.index || parts.inverse) return is_integer(array.dtype()) && is_small_and_ready(array);
   return is_integer(array.dtype()) || array.dtype() == DType::Float64 ||
          array.dtype() == DType::Float32;
 }
@@ -101,14 +90,15 @@ std::optional<Found> find_unique(const Array& array, const Parts& parts) {
     evaluate(flat);
     if (std::optional<Found> found = distinct_in_table(flat, parts)) return found;
   }
-  if (!is_sorted_here(array, parts)) return std::nullopt;
+  if (!is_sorted_here(array)) return std::nullopt;
   const Array flat = raveled(array);
   const std::int64_t n = flat.size();
   const bool needs_places = parts.index || parts.inverse;
-  std::vector<npy_intp> places(needs_places ? static_cast<std::size_t>(n) : 0);
-  const std::optional<Array> sorted =
-      sort_elements(flat, parts, needs_places ? places.data() : nullptr);
+  Array order;
+  const std::optional<Array> sorted = sort_elements(flat, parts, needs_places ? &order : nullptr);
   if (!sorted) return std::nullopt;
+  const auto* const places =
+      needs_places ? reinterpret_cast<const std::int64_t*>(evaluate(order)) : nullptr;
   std::vector<std::int64_t> begins;
   Found found;
   const auto take_values = [&]<class T>(T) {
@@ -144,13 +134,12 @@ std::optional<Found> find_unique(const Array& array, const Parts& parts) {
   begins.push_back(n);
   if (parts.index) {
     std::int64_t* const index = places_in(found.index, std::ssize(begins) - 1);
-    for (std::size_t k = 0; k < count; ++k) index[k] = places[static_cast<std::size_t>(begins[k])];
+    for (std::size_t k = 0; k < count; ++k) index[k] = places[begins[k]];
   }
   if (parts.inverse) {
     std::int64_t* const inverse = places_in(found.inverse, n);
     for (std::size_t k = 0; k < count; ++k)
-      for (auto j = static_cast<std::size_t>(begins[k]);
-           j < static_cast<std::size_t>(begins[k + 1]); ++j)
+      for (std::int64_t j = begins[k]; j < begins[k + 1]; ++j)
         inverse[places[j]] = static_cast<std::int64_t>(k);
   }
   if (parts.counts) {

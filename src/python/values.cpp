@@ -66,7 +66,8 @@ std::string_view name_of(const FloatWarning& warning) {
 
 bool is_of_one_call(const FloatWarning& a, const FloatWarning& b) {
   return a.source.code == b.source.code && a.source.instruction == b.source.instruction &&
-         a.source.step == b.source.step && name_of(a) == name_of(b);
+         a.source.step == b.source.step && a.source.inner == b.source.inner &&
+         name_of(a) == name_of(b);
 }
 
 // The registry in which `warnings` notes what it has shown of this file.

@@ -1,0 +1,28 @@
+// sort.h: rows sorted, and the places of their elements in that order, by all threads.
+#pragma once
+
+#include "front/order.h"
+
+namespace frit {
+
+// Puts places of elements (of n in all) into the order of these.
+using SortPlaces = int (*)(void* elements, std::intptr_t* places, std::intptr_t n, void* unused);
+
+// The loops by which the elements of a type are sorted; below 0: they failed. May run in any
+// thread.
+struct SortLoops {
+  SortElements values = nullptr;
+  SortPlaces places = nullptr;
+  SortElements words = nullptr;  // of uint64, in any order of those that are equal
+  bool is_stable = false;        // equal elements stay in their order
+};
+
+// Sorts the rows (along the last axis) of a dense array that is there into `to`, which may be where
+// they lie. What is given are the loop's own results, NaNs' bits excepted. False: a loop failed.
+bool sort_rows(const Array& rows, std::byte* to, const SortLoops& loops);
+
+// The places of the elements of each row of a dense array that is there, as the loop gives them,
+// into `to`. False: a loop failed.
+bool sort_places(const Array& rows, std::int64_t* to, const SortLoops& loops);
+
+}  // namespace frit
