@@ -74,8 +74,8 @@ struct KernelLaunch {
 std::vector<Array> launch(const KernelDefinition& definition, KernelLaunch launch);
 
 // The same of a kernel without reductions, all of whose indices are known to be inside. No: its
-// points must run one after another, or an array can't be written so. New: no launch of it had these
-// extents, integers and layouts before, so that the trace needs a plan of its own.
+// points must run one after another, or an array can't be written so. New: no launch of it had
+// these extents, integers and layouts before, so that the trace needs a plan of its own.
 enum class Recorded : std::uint8_t { No, New, Again };
 Recorded launch_points(const KernelDefinition& definition, KernelLaunch launch);
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "front/common.h"
+#include "front/order.h"
 #include "front/parts.h"
 #include "ops/loops.h"
 
@@ -56,22 +57,10 @@ using KeyOf = decltype(key_of(T{}));
 // f(an element of a type that has keys), or otherwise().
 template <class F, class Otherwise>
 auto with_key(DType dtype, F&& f, Otherwise&& otherwise) {
-  switch (dtype) {
-    case DType::Float64:
-      return f(double{});
-    case DType::Float32:
-      return f(float{});
-    case DType::Int64:
-      return f(std::int64_t{});
-    case DType::Int32:
-      return f(std::int32_t{});
-    case DType::UInt64:
-      return f(std::uint64_t{});
-    case DType::UInt32:
-      return f(std::uint32_t{});
-    default:
-      return otherwise();
-  }
+  if (dtype == DType::UInt64) return f(std::uint64_t{});
+  if (dtype == DType::UInt32) return f(std::uint32_t{});
+  const bool has_key = size_of(dtype) >= 4 && !is_complex(dtype);
+  return has_key ? with_ordered_element(dtype, f) : otherwise();
 }
 
 // Rows of so few runs a stable sort merges in no time.

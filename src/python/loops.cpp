@@ -430,9 +430,9 @@ class Nest {
     const Locked lock(Engine::lock());
     return nest_->judged(call.call(), flags);
   }
-  // Of launches of few points that are each the first of their kind, as of a nest with a number that
-  // is another at each call: a plan takes longer than they do, so after some the next ones run at
-  // once.
+  // Of launches of few points that are each the first of their kind, as of a nest with a number
+  // that is another at each call: a plan takes longer than they do, so after some the next ones run
+  // at once.
   static constexpr std::int64_t many_points = 1 << 15;
   static constexpr int few_news = 8, many_at_once = 255;
   static constexpr int wavefront = static_cast<int>(LoopKind::Serial) + 1;

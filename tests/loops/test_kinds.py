@@ -53,6 +53,17 @@ def without_value(n, w, out):
     return z
 
 
+def check(function, n, w, dtype):
+    """Gives the function that was decorated."""
+    with np.errstate(all="ignore"):
+        array = np.array(w).astype(dtype)
+    ours = frit.parallelize(function)
+    expected = outcome(function, n, array)
+    for _ in range(2):
+        assert outcome(ours, n, array) == expected
+    return ours
+
+
 def outcome(function, n, w):
     out = np.zeros(50)
     with warnings.catch_warnings(record=True) as seen:
@@ -69,12 +80,7 @@ def outcome(function, n, w):
 @pytest.mark.parametrize("w", [[0.3, 1.7, 2.9], [-1, 1e300, 0.5], [np.nan, -0.0, 0.0]])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
 def test_kinds_are_those_of_python(function, n, w, dtype):
-    with np.errstate(all="ignore"):
-        array = np.array(w).astype(dtype)
-    ours = frit.parallelize(function)
-    expected = outcome(function, n, array)
-    for _ in range(2):
-        assert outcome(ours, n, array) == expected
+    ours = check(function, n, w, dtype)
     if n == 50 and dtype == "f8" and function not in (never, without_value):
         assert runs_compiled(ours), frit.explain(ours)
 
@@ -154,11 +160,6 @@ MAY_RETURN = [clipped, falls_back, whole_numbers, unbound, bounded, doubtful_sum
 )
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1"])
 def test_a_variable_may_become_pythons_kind_again(function, n, w, dtype):
-    with np.errstate(all="ignore"):
-        array = np.array(w).astype(dtype)
-    ours = frit.parallelize(function)
-    expected = outcome(function, n, array)
-    for _ in range(2):
-        assert outcome(ours, n, array) == expected
+    ours = check(function, n, w, dtype)
     if n == 50 and dtype == "f8" and w[0] == 0.25:
         assert runs_compiled(ours), frit.explain(ours)
