@@ -366,6 +366,33 @@ def counts(s):
         s.out[i] = s.counts(s.x[i])
 
 
+def counts_in_choices(s):
+    for i in range(s.n):
+        s.out[i] = s.counts(s.x[i]) if s.counts(s.x[i]) > -0.5 else s.counts(1.0) * 2
+        s.out[i] += s.counts(0.5)
+
+
+def counts_in_conditions(s):
+    for i in range(s.n):
+        if s.counts(s.x[i]) > -0.5 and s.counts(s.x[i]) > 0.25 or s.counts(0.5) > 1e9:
+            s.out[i] = s.count
+        s.out[i] += s.counts(0.5)
+
+
+def counts_in_whiles(s):
+    for i in range(s.n):
+        k = 0
+        while k < i and s.counts(s.x[k]) < 2.5:
+            k += 1
+        s.out[i] = s.count + k
+
+
+def counts_in_a_chain(s):
+    for i in range(s.n):
+        if s.x[i] < s.x[0] + 0.5 < s.counts(2.0):
+            s.out[i] = s.count
+
+
 def passes(s):
     for i in range(s.n):
         s.out[i] = s.passes(s.x[i])
@@ -431,6 +458,9 @@ TAKEN = [
     (reads_the_level, WithSetter),
     (deep, Owner),
     (counts, Model),
+    (counts_in_choices, Model),
+    (counts_in_conditions, Model),
+    (counts_in_whiles, Model),
     (counted, Measured),
     (steps, Mover),
     (steps_until, Mover),
@@ -441,6 +471,7 @@ LEFT = [
     (through_a_property, Measured),
     (levels, WithSetter),
     (passes, Model),
+    (counts_in_a_chain, Model),
     (down, Model),
     (of_class, Model),
     (prop, Model),

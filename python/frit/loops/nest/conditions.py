@@ -37,6 +37,7 @@ class Conditions:
     """Mixed into NestWriter."""
 
     apply: Any
+    assigned_in: Any
     arrays: dict[str, Any]
     assign_variable: Any
     block: Any
@@ -96,7 +97,9 @@ class Conditions:
         is_and = isinstance(node.op, ast.And)
         result = self.condition(node.values[0])
         for k, part in enumerate(node.values[1:], 1):
-            if not any(isinstance(n, (ast.Subscript, ast.Call, ast.Div)) for n in ast.walk(part)):
+            assigned = self.assigned_in(node.values[k:])  # by methods
+            is_deep = any(isinstance(n, (ast.Subscript, ast.Call, ast.Div)) for n in ast.walk(part))
+            if not is_deep and not assigned:
                 name = "LogicalAnd" if is_and else "LogicalOr"
                 result = self.writer.apply(name, [result, self.condition(part)])
                 continue
@@ -109,8 +112,13 @@ class Conditions:
             )
             decides = result if is_and else self.writer.apply("LogicalNot", [result])
 
-            def decide(others: ast.expr = others, k: int = k, place: int = place) -> None:
-                with self.block(set()):
+            def decide(
+                others: ast.expr = others,
+                k: int = k,
+                place: int = place,
+                assigned: set[str] = assigned,
+            ) -> None:
+                with self.block(assigned):
                     for known in node.values[:k]:
                         self.refine(known, is_and)
                     self.writer.write_local(place, self.condition(others))
@@ -132,6 +140,8 @@ class Conditions:
     def of_Compare(self, node: ast.Compare) -> Value:
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
             return self.membership(node, node.comparators[0])
+        if self.assigned_in(node.comparators[1:]):
+            raise Refused(node, "a chain of comparisons with a method that assigns attributes")
         left = self.character(node, self.operand(node.left))
         result: Value | None = None
         draws = self.draws
@@ -330,7 +340,8 @@ class Conditions:
         test = self.condition(node.test)
         parts = (node.body, node.orelse)
         deep = (ast.Subscript, ast.Call, ast.Div, ast.FloorDiv, ast.Mod, ast.IfExp)
-        if not any(isinstance(n, deep) for p in parts for n in ast.walk(p)):
+        assigned = self.assigned_in(parts)  # by methods
+        if not assigned and not any(isinstance(n, deep) for p in parts for n in ast.walk(p)):
             x, y = self.number(node.body), self.number(node.orelse)
             value = self.one_of(node, test, x, y)
             if value.kind in ("int", *INTEGERS) and x.form is not None and y.form is not None:
@@ -349,5 +360,5 @@ class Conditions:
 
             return write
 
-        self.choose(test, part(node.body, True), part(node.orelse, False), {name})
+        self.choose(test, part(node.body, True), part(node.orelse, False), assigned | {name})
         return self.read_variable(node, name)
