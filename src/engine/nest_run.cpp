@@ -531,7 +531,8 @@ class NestRun {
     Scalar made{.dtype = body_.values[at(instr.result)]};
     void* args[4] = {made.bytes, nullptr, nullptr, nullptr};
     for (int k = 0; k < info(instr.op).inputs; ++k) args[k + 1] = value(instr.args[k]).bytes;
-    const bool is_one = program_.plan.runs_one_by_one(nest_, instr.result);
+    const bool is_one =
+        instr.math != MathLibrary::Frit && program_.plan.runs_one_by_one(nest_, instr.result);
     loop(is_one ? instr.math : MathLibrary::Frit, instr.op, in)(args, 1, 0);
     value(instr.result) = made;
   }

@@ -135,8 +135,8 @@ bool decide(Op op, const Array& a, const Array& out) {
   return true;
 }
 
-// Of larger arrays only what is one result. Kernels take complex extremes
-// one after another, the ready-made loop several at once.
+// Of larger arrays only what is one result. Kernels take complex extremes one after another, the
+// ready-made loop several at once.
 bool computes_at_once(Op op, const Array& a, DType dtype, std::int64_t results) {
   Engine& engine = Engine::get();
   const std::int64_t bytes = a.size() * size_of(dtype);

@@ -285,12 +285,15 @@ class Lists:
             value.form = self.loose_form(-LARGEST, LARGEST)
         return value
 
+    def is_log(self, name: str) -> bool:
+        """Whether the loop only appends to the list: an empty one stands for it."""
+        return name in self.inputs.logs and self.inputs_word(name)[1] == "0"
+
     def append_small(self, node: ast.AST, part: ListPart, small: SmallArray) -> None:
         """out.append(array)"""
         array, known = part.view.array, (small.kind, small.shape)
         name = array.name
-        is_empty = self.inputs_word(name)[1] == "0"  # else another value may show what is in it
-        if name not in self.inputs.logs or not is_empty or small.kind not in "dl":
+        if not self.is_log(name) or small.kind not in "dl":
             raise Refused(node, "an array in a list")
         if not self.knowledge.numbers_arrays or name not in self.knowledge.rows:
             self.knowledge.numbers_arrays = True
@@ -309,9 +312,8 @@ class Lists:
         """out.append((x, y)), or out.append([x, y]): numbers, the same kinds in each round."""
         array, numbers = part.view.array, [x for x in items if isinstance(x, Value)]
         name, kinds = array.name, "".join(_RECORDED.get(x.kind, " ") for x in numbers)
-        is_empty = self.inputs_word(name)[1] == "0"
         is_certain = len(numbers) == len(items) > 0 and not any(x.mixed for x in numbers)
-        if name not in self.inputs.logs or not is_empty or not is_certain or " " in kinds:
+        if not self.is_log(name) or not is_certain or " " in kinds:
             raise Refused(node, "a tuple or list in a list")
         dtype = "d" if {*kinds} & {"F", "d"} else "l"
         record = ("[" if isinstance(items, Listed) else "(") + kinds
