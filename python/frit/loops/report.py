@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from frit.loops import state_of
-from frit.loops.names import path_of
+from frit.loops.find.exits import number_of_exit
+from frit.loops.names import nodes_in, path_of
 from frit.loops.run.attributes import DOT
 from frit.loops.run.generators import FUNCTIONS
 from frit.loops.run.list_runs import COUNT
@@ -126,6 +127,8 @@ class LoopExplanation:
             words = words_of(verdict, text.positions)
             if verdict[2] == _WHILE and not isinstance(node, ast.While):
                 words = words.replace(_REASONS[_WHILE], while_words(node))
+            if isinstance(node, ast.While) and (left := exit_words(node)):
+                words += f"; {left}"
             self.mark(node, words, _KINDS[verdict[1]])
 
     def mark(self, node: ast.AST, text: str, kind: str) -> None:
@@ -178,8 +181,17 @@ def while_words(loop: ast.AST) -> str:
         return "a loop of the function may end early"
     if not isinstance(loop, ast.For):
         return "NumPy's sum() has this order"
+    if left := exit_words(loop):
+        return left
     has_break = any(may_leave(s, (ast.Break,)) for s in loop.body)
     return f"a {'break' if has_break else 'return'} may end it"
+
+
+def exit_words(loop: ast.AST) -> str:
+    """Where it leaves a round to Python."""
+    exits = [n for n in nodes_in([loop]) if number_of_exit(n)]
+    lines = " and ".join(str(n.lineno) for n in exits if isinstance(n, ast.Break))
+    return f"Python runs line{'s' * (len(exits) > 1)} {lines}" if lines else ""
 
 
 def is_draw(node: ast.AST) -> bool:

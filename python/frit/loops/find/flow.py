@@ -160,7 +160,7 @@ class Flow:
             facts.is_nest = not node.orelse or leaving(node) is None
         elif facts.is_plain and type(node) is ast.While:
             facts.is_nest = not node.orelse and (bool(head & body.assigns) or may_end(node))
-        self.has_nests |= facts.is_nest
+        self.has_nests |= facts.is_nest or may_have_exits(node)
         # Where the loop begins again, what its body needs is needed, and what is needed behind it.
         facts.needs = head | behind.needs | body.needs & ~target
         facts.breaks, facts.continues = behind.breaks, behind.continues
@@ -411,6 +411,22 @@ def text_in(node: ast.AST) -> str | None:
             part = node.args[0]
     is_text = isinstance(part, ast.Constant) and type(part.value) is str
     return part.value if is_text else None
+
+
+def may_have_exits(loop: ast.stmt) -> bool:
+    """Whether a loop that is no nest may be one up to some branches (exits.py)."""
+    if not isinstance(loop, (ast.For, ast.While)) or loop.orelse:
+        return False
+    return any(type(s) is ast.If for s in loop.body) and (
+        isinstance(loop, ast.While) or is_over_range(loop)
+    )
+
+
+def is_over_range(loop: ast.For) -> bool:
+    """With a variable."""
+    over = loop.iter
+    is_range = isinstance(over, ast.Call) and isinstance(over.func, ast.Name)
+    return is_range and over.func.id == "range" and isinstance(loop.target, ast.Name)  # type: ignore[union-attr]
 
 
 def may_be_series(node: ast.expr) -> bool:

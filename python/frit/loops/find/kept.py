@@ -62,7 +62,7 @@ def content_of_function(
 
     codes = all_codes(original)
     traits = [as_row(place.traits) for place in places]
-    trees = pickle.dumps(([place.node for place in places], refused), protocol=5)
+    trees = pickle.dumps(([place.loop for place in places], refused), protocol=5)
     return made, _rows(places, codes), traits, trees, _sizes(codes)
 
 
@@ -104,8 +104,7 @@ def _rows(places: list[Place], codes: list[types.CodeType]) -> list[Any]:
         inner = [numbers[id(p)] for p in place.inner]
         code = by_code.get(id(place.original), -1)
         names = place.passed, place.outputs, place.outside
-        turns = (place.turns.has_loops, place.turns.pauses) if place.turns is not None else None
-        rows.append((*names, inner, code, place.is_peeled, place.at, turns))
+        rows.append((*names, inner, code, place.is_peeled, place.at, _row_of(place.turns)))
     return rows
 
 
@@ -118,7 +117,7 @@ def _places(rows: list[Any], codes: list[types.CodeType], trees: Trees) -> list[
             outside=outside,
             is_module=code < 0,
             is_peeled=is_peeled,
-            turns=Turns(has_loops=turns[0], pauses=turns[1]) if turns is not None else None,
+            turns=_turns_from(turns),
         )
         place.original = codes[code] if code >= 0 else None
         place.trees, place.at = trees, at
@@ -126,6 +125,17 @@ def _places(rows: list[Any], codes: list[types.CodeType], trees: Trees) -> list[
     for place, row in zip(places, rows, strict=True):
         place.inner = [places[number] for number in row[3]]
     return places
+
+
+def _row_of(turns: Turns | None) -> Any:
+    return (turns.has_loops, turns.appends, turns.exits, turns.due) if turns is not None else None
+
+
+def _turns_from(row: Any) -> Turns | None:
+    if row is None:
+        return None
+    has_loops, appends, exits, due = row
+    return Turns(has_loops=has_loops, appends=appends, exits=exits, due=due)
 
 
 def note_origin(places: list[Place], origin: Origin) -> None:

@@ -29,6 +29,9 @@ _FEW = re.compile(
     rb"|\b(?:in[ \t]+|(?:choice|float)\()(?:\"[^\"\\\n]*\"|'[^'\\\n]*')"
     rb"|\b(?:raise|assert)\b.*(?:\n[ \t]+[rRbBuUfF]*[\"'].*)*"
 )
+# What may have branches that its nest leaves to Python (exits.py).
+_MAY_HAVE_EXITS = re.compile(rb"\n[ \t]*(?:for[ \t]+\w+[ \t]+in[ \t]+range\b|while\b)")
+_IF = re.compile(rb"\n([ \t]+)(?:if|elif|else)\b[^\"']*?:")
 _NO_PART = re.compile(rb"\n[ \t]+(?:with|try|del|import|def|class|global|nonlocal)\b")
 _CODING = re.compile(rb"[^\n]*\n?[^\n]*coding[:=]")  # in the first two lines
 _THREAD_WORDS = (b"thread", b"signal", b"concurrent", b"asyncio")
@@ -83,6 +86,26 @@ def _has_other_things(text: bytes, header: re.Match[bytes]) -> bool:
     indent = len(header.group()) - len(header.group()[1:].lstrip(b" \t")) - 1
     end = re.compile(rb"\n[ \t]{0,%d}[^ \t\n#)\]}]" % indent).search(text, after)
     until = end.start() if end is not None else len(text)
+    if not _has_others_between(text, begin, until):
+        return False
+    if _MAY_HAVE_EXITS.match(header.group()) is None or _IF.search(text, begin, until) is None:
+        return True
+    body = _without_branches(text[begin:until])
+    return _has_others_between(body, 0, len(body))
+
+
+def _without_branches(text: bytes) -> bytes:
+    """But for their tests."""
+    found: list[bytes] = []
+    at = 0
+    while (match := _IF.search(text, at)) is not None:
+        found.append(text[at : match.end()])
+        end = re.compile(rb"\n[ \t]{0,%d}[^ \t\n#]" % len(match.group(1))).search(text, match.end())
+        at = end.start() if end is not None else len(text)
+    return b"".join([*found, text[at:]])
+
+
+def _has_others_between(text: bytes, begin: int, until: int) -> bool:
     if text.find(b'"', begin, until) >= 0 or text.find(b"'", begin, until) >= 0:
         if text.find(b'"""', begin, until) >= 0 or text.find(b"'''", begin, until) >= 0:
             return False

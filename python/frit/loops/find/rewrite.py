@@ -16,11 +16,20 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from frit.loops.find.codes import KEY, has_loops
 from frit.loops.find.decorators import harmless_of, is_harmless
+from frit.loops.find.exits import (
+    Branch,
+    as_nest,
+    exits_of,
+    live_at,
+    names_of_rounds,
+    place_of_branch,
+    rest_of_round,
+)
 from frit.loops.find.flow import Facts, Flow, leaving, may_be_series, text_in
 from frit.loops.find.trees import Trees
 from frit.loops.names import assigned_names, copied, mangle, nodes_in, parts_of
@@ -47,7 +56,8 @@ _ASSIGNMENTS = frozenset([ast.Assign, ast.AugAssign, ast.AnnAssign])
 _LOOPS = (ast.For, ast.While, ast.GeneratorExp, ast.ListComp)
 _UNSAFE = {"locals", "vars", "eval", "exec", "globals", "dir"}
 _FOUND, _RETURNS, _RESULT = "$found", "$returns", "$result"
-_ROUND, _PAUSED = "$round", "$paused"
+_ROUND, _LEFT = "$round", "$left"
+_RANGE, _ITERATOR = "$range", "$iterator"  # of a `for` with exits, and its place's number
 # Context managers that let every exception out.
 _PLAIN_CONTEXTS = {"open", "errstate", "catch_warnings", "printoptions"}
 _LOAD, _STORE, _AND, _OR = ast.Load(), ast.Store(), ast.And(), ast.Or()
@@ -190,17 +200,22 @@ class Rewriter:
 
     @staticmethod
     def taking(
-        place: Place, facts: Facts, at: Callable[[Any], Any], take: Any
+        place: Place, facts: Facts, at: Callable[[Any], Any], take: Any, others: Sequence[Any] = ()
     ) -> tuple[ast.expr, list[ast.stmt]]:
-        """Whether the place runs the nest, and what follows where it has."""
-        arguments: list[ast.expr] = [at(ast.Name(n, _LOAD)) for n in place.passed]
-        found = at(ast.Call(take, arguments, []))
+        """Whether the place runs the nest, and what follows where it has.
+
+        others: what it is given beside variables of the program.
+        """
+        due = place.turns.due if place.turns is not None else []
+        names = place.passed[: len(place.passed) - len(due)]
+        arguments: list[ast.expr] = [at(ast.Name(n, _LOAD)) for n in names]
+        found = at(ast.Call(take, [*arguments, *others], []))
         taken: list[ast.stmt] = []
         pauses = place.turns is not None and place.turns.pauses
         if (place.outputs or facts.returns or pauses) and not place.is_module:
             found = at(ast.NamedExpr(at(ast.Name(_FOUND, _STORE)), found))
             names = [*place.outputs, *([_RETURNS, _RESULT] if facts.returns else [])]
-            names += [_PAUSED] if pauses else []
+            names += [_LEFT] if pauses else []
             unpacked = at(ast.Tuple([at(ast.Name(n, _STORE)) for n in names], _STORE))
             taken.append(at(ast.Assign([unpacked], at(ast.Name(_FOUND, _LOAD)))))
         else:
@@ -208,20 +223,104 @@ class Rewriter:
         if facts.returns:
             result = at(ast.Return(at(ast.Name(_RESULT, _LOAD))))
             taken.append(at(ast.If(at(ast.Name(_RETURNS, _LOAD)), [result], [])))
-        if pauses and not place.is_module:
-            taken.append(at(ast.If(at(ast.Name(_PAUSED, _LOAD)), [at(ast.Continue())], [])))
         return at(ast.Compare(found, [_IS_NOT], [at(ast.Constant(None))])), taken
 
-    def in_turns(self, node: ast.While, place: Place, facts: Facts) -> list[ast.stmt]:
+    def where_left(
+        self, place: Place, number: int, exits: Sequence[list[ast.stmt]], again: list[ast.stmt]
+    ) -> list[ast.stmt]:
+        """Behind a nest that is to go on: what Python runs of a round that it has left.
+
+        exits: that, by exit; again: what is done before the next round begins.
+        """
+        if place.turns is None or not place.turns.pauses:
+            return []
+
+        def left() -> Any:
+            if place.is_module:
+                return _at_no_line(ast.Attribute(_at_no_line(self.refer(number)), "left", _LOAD))
+            return _at_no_line(ast.Name(_LEFT, _LOAD))
+
+        chosen: list[ast.stmt] = []
+        for k, nodes in reversed([*enumerate(exits, 1)]):
+            test = ast.Compare(left(), [ast.Eq()], [_at_no_line(ast.Constant(k))])
+            chosen = [_at_no_line(ast.If(_at_no_line(test), nodes, chosen))]
+        goes_on = [*again, *chosen, _at_no_line(ast.Continue())]
+        return [_at_no_line(ast.If(left(), goes_on, []))]
+
+    def in_parts(
+        self, node: ast.For, place: Place, facts: Facts, exits: Sequence[list[ast.stmt]]
+    ) -> list[ast.stmt]:
+        """A loop with exits: its place is asked behind some rounds, for those that are left.
+
+        rounds = range(n)
+        if <place>.on and ..:
+            iterator = <place>.iter(rounds)
+            while True:
+                for i in <place>.turn(iterator):
+                    body
+                else:
+                    if <place>.goes_on(iterator):
+                        if <place>.on and .. (found := <place>.take(.., rounds, iterator)) ..:
+                            (variables) = found
+                            if it was left: the rest of that round; continue
+                            break
+                        continue
+                break
+        else: for i in rounds: body
+        """
+        number = len(self.places)
+        self.places.append(place)
+        at = _at_no_line
+        spot = {name: getattr(node, name) for name in ("lineno", "col_offset")}
+        spot |= {"end_lineno": node.lineno, "end_col_offset": node.col_offset + len("for")}
+
+        def here(made: Any) -> Any:
+            made.__dict__.update(spot)
+            return made
+
+        def part(name: str, context: ast.expr_context = _LOAD) -> Any:
+            return here(ast.Attribute(here(self.refer(number)), name, context))
+
+        def own(name: str, context: ast.expr_context = _LOAD) -> Any:
+            if place.is_module:
+                return part(name.strip("$"), context)
+            return here(ast.Name(f"{name}{number}", context))
+
+        def is_on() -> list[ast.expr]:
+            traced = here(ast.Call(part("traced"), [], []))
+            is_free = here(ast.Compare(traced, [_IS], [here(ast.Constant(None))]))
+            return [part("on"), is_free]
+
+        others = [] if place.is_module else [own(_RANGE), own(_ITERATOR)]
+        is_found, taken = self.taking(place, facts, here, part("take"), others)
+        taken += self.where_left(place, number, exits, [])
+        test = here(ast.BoolOp(_AND, [*is_on(), is_found]))
+        ask = at(ast.If(test, [*taken, at(ast.Break())], []))
+        goes_on = here(ast.Call(part("goes_on"), [own(_ITERATOR)], []))
+        behind: list[ast.stmt] = [at(ast.If(goes_on, [ask, at(ast.Continue())], []))]
+        plain: Any = ast.For(node.target, own(_RANGE), copied(node.body), [])
+        ast.copy_location(plain, node)
+        begin = here(ast.Assign([own(_RANGE, _STORE)], node.iter))
+        iterator = here(ast.Call(part("iter"), [own(_RANGE)], []))
+        turn = here(ast.Call(part("turn"), [own(_ITERATOR)], []))
+        rounds: Any = ast.For(copied(node.target), turn, node.body, behind)
+        ast.copy_location(rounds, node)
+        turns: list[ast.stmt] = [
+            here(ast.Assign([own(_ITERATOR, _STORE)], iterator)),
+            at(ast.While(at(ast.Constant(True)), [rounds, at(ast.Break())], [])),
+        ]
+        return [begin, at(ast.If(here(ast.BoolOp(_AND, is_on())), turns, [plain]))]
+
+    def in_turns(
+        self, node: ast.While, place: Place, facts: Facts, exits: Sequence[list[ast.stmt]]
+    ) -> list[ast.stmt]:
         """The loop, whose place is asked behind some rounds (turns.py)."""
         number = len(self.places)
         self.places.append(place)
         spot = {name: getattr(node, name) for name in ("lineno", "col_offset")}
         spot |= {"end_lineno": node.lineno, "end_col_offset": node.col_offset + len("while")}
 
-        def at(made: Any) -> Any:  # code of no line, which no tracer sees
-            made.__dict__.update(_NOWHERE)
-            return made
+        at = _at_no_line
 
         def here(made: Any) -> Any:
             made.__dict__.update(spot)
@@ -242,10 +341,14 @@ class Rewriter:
 
         begin = at(ast.Assign([left(_STORE)], part("rounds")))
         count = at(ast.AugAssign(left(_STORE), ast.Sub(), at(ast.Constant(1))))
+        again: list[ast.stmt] = []
+        if exits:
+            again.append(at(ast.Assign([left(_STORE)], part("again"))))
+        taken += self.where_left(place, number, exits, again)
         ask = at(ast.If(test, [*taken, at(ast.Break())], []))
         turn: list[ast.stmt] = [at(ast.If(left(_LOAD), [count], [ask, begin]))]
         rounds: list[ast.stmt] = []
-        for copy in range(1 if place.turns.has_loops else copies_of(node)):
+        for copy in range(1 if place.turns.has_loops or exits else copies_of(node)):
             if copy and isinstance(node.test, ast.Constant) and node.test.value:
                 rounds.append(here(ast.Pass()))  # what a tracer sees of it
             elif copy:
@@ -253,18 +356,14 @@ class Rewriter:
                 rounds.append(at(ast.If(is_over, [at(ast.Break())], [])))
             rounds += copied(node.body) if copy else node.body
         # Behind the rounds, it costs a loop of few rounds nothing.
-        is_first = any(isinstance(part, ast.Continue) for part in nodes_in(node.body))
+        is_first = exits or any(isinstance(part, ast.Continue) for part in nodes_in(node.body))
         rounds = turn + rounds if is_first else rounds + turn
         node.body = rounds
         return [copied(begin), node]
 
     def stop(self, number: int) -> ast.stmt:
         """Where the loop ends its clock is stopped: by code of no line, which no tracer sees."""
-
-        def at(made: Any) -> Any:
-            made.__dict__.update(_NOWHERE)
-            return made
-
+        at = _at_no_line
         clock = at(ast.Attribute(at(self.refer(number)), "clock", _LOAD))
         runs = at(ast.Compare(clock, [_IS_NOT], [at(ast.Constant(None))]))
         stop = at(ast.Call(at(ast.Attribute(clock, "stop", _LOAD)), [], []))
@@ -273,6 +372,12 @@ class Rewriter:
 
 
 _NOWHERE = {"lineno": -1, "end_lineno": -1, "col_offset": -1, "end_col_offset": -1}
+
+
+def _at_no_line(made: Any) -> Any:
+    """Code that no tracer sees."""
+    made.__dict__.update(_NOWHERE)
+    return made
 
 
 def place_of_definition(node: ast.FunctionDef) -> tuple[int, str]:
@@ -339,19 +444,22 @@ class _Body:
             self.flow = None
             return made
         known = len(self.rewriter.places)
-        facts = self.flow.of[id(node)]
-        place = self.place_of(node, facts, bound)
+        found = self.place_of(node, bound)
         private = self.rewriter.private
         if isinstance(node, ast.For):  # what stands around a loop in it may read them
             self.rewriter.private = set()
         self.body(node.body, bound | self.flow.loops[id(node)].target)
         self.body(node.orelse, bound)
         self.rewriter.private = private
-        if place is None:
+        if found is None:
             return [node]
+        place, facts, branches = found
         place.inner = self.rewriter.places[known:]
+        exits = [copied(rest_of_round(node.body, branch) or []) for branch in branches]
         if isinstance(node, ast.While):
-            return self.rewriter.in_turns(node, place, facts)
+            return self.rewriter.in_turns(node, place, facts, exits)
+        if exits:
+            return self.rewriter.in_parts(node, place, facts, exits)
         return self.rewriter.guarded(node, place, facts)
 
     def statement(self, node: ast.stmt, bound: int) -> int:
@@ -398,39 +506,72 @@ class _Body:
                 due += [*part.body, *part.orelse]
         self.rewriter.owner = outer
 
-    def place_of(self, node: ast.For | ast.While, facts: Facts, bound: int) -> Place | None:
+    def place_of(
+        self, node: ast.For | ast.While, bound: int
+    ) -> tuple[Place, Facts, list[Branch]] | None:
+        """With what its nest reads and assigns, and the branches that it leaves to Python."""
         flow, rewriter = self.flow, self.rewriter
         assert flow is not None
+        of_nest, facts, exits = flow, flow.of[id(node)], []
+        if not facts.is_nest and (exits := exits_of(node, flow)):
+            nest = as_nest(node, [place_of_branch(branch) for branch in exits])
+            of_nest = Flow([nest])
+            facts = of_nest.of[id(nest)]
         if not facts.is_nest:
             if rewriter.explains and isinstance(node, ast.For):
                 rewriter.refuse(node, *(why_not(node) or (node, "")))
             return None
-        assigned = flow.names(facts.assigns)
-        place: Place | None
-        if self.scope.is_module:
-            needed = flow.names(facts.needed_by_nest(facts.assigns))
-            place = module_place(node, rewriter.private, assigned, needed, _turns_of(node))
-        else:
-            place = self.place_in_function(node, facts, bound, assigned)
-        if place is not None:
-            owner = rewriter.owner if rewriter.has_private_names else ""
-            place.trees = rewriter.trees
-            place.at = node.lineno, node.col_offset, owner, rewriter.unit
-        return place
+        make = self.place_in_module if self.scope.is_module else self.place_in_function
+        place = make(node, of_nest, facts, exits, bound)
+        if place is None:
+            return None
+        owner = rewriter.owner if rewriter.has_private_names else ""
+        place.trees = rewriter.trees
+        place.at = node.lineno, node.col_offset, owner, rewriter.unit
+        return place, facts, exits
+
+    def place_in_module(
+        self,
+        node: ast.For | ast.While,
+        of_nest: Flow,
+        facts: Facts,
+        exits: list[Branch],
+        bound: int,
+    ) -> Place:
+        """Every variable of it is left, and may be read later."""
+        flow, private = self.flow, self.rewriter.private
+        assert flow is not None
+        outputs, turns = of_nest.names(facts.assigns), _turns_of(node, exits)
+        if exits:
+            outputs &= flow.names(live_at(exits, node, flow, 0)) | outputs - private
+        needed = of_nest.names(facts.needed_by_nest(of_nest.set_of(outputs)))
+        return module_place(node, private, outputs, needed, turns)
 
     def place_in_function(
-        self, node: ast.For | ast.While, facts: Facts, bound: int, assigned: set[str]
+        self,
+        node: ast.For | ast.While,
+        of_nest: Flow,
+        facts: Facts,
+        exits: list[Branch],
+        bound: int,
     ) -> Place | None:
         flow, code = self.flow, self.scope.code
         assert flow is not None
+        assigned = of_nest.names(facts.assigns)
         if not assigned <= self.locals | self.cells:
             names = ", ".join(sorted(assigned - self.locals - self.cells))
             return self.refuse(node, f"{names}: another function's")
-        outputs = assigned & (flow.names(self.behind.get(id(node), facts.assigns)) | self.cells)
-        left = flow.set_of(outputs)
+        behind, turns = self.behind.get(id(node), flow.of[id(node)].assigns), _turns_of(node, exits)
+        due = turns.due if turns is not None else []
+        if exits:
+            behind = live_at(exits, node, flow, behind)
+            loop = flow.loops[id(node)]  # of which a round has been run
+            bound |= (loop.target | loop.body.kills & loop.body.continues) & ~flow.deleted
+        outputs = assigned & (flow.names(behind) | self.cells)
+        left = of_nest.set_of(outputs)
         passed: list[str] = []
         outside: list[str] = []
-        for name in sorted(flow.names(facts.needed_by_nest(left))):
+        for name in sorted(of_nest.names(facts.needed_by_nest(left)) - {*due}):
             if name in self.locals or name in self.cells:
                 if bound & flow.bits[name]:
                     passed.append(name)  # else it is only read where the nest has given it a value
@@ -440,12 +581,7 @@ class _Body:
                 passed.append(name)
             else:
                 outside.append(name)
-        place = Place(
-            passed=passed,
-            outputs=sorted(outputs),
-            outside=outside,
-            turns=_turns_of(node),
-        )
+        place = Place(passed=passed + due, outputs=sorted(outputs), outside=outside, turns=turns)
         place.original = code
         return place
 
@@ -486,14 +622,16 @@ def _is_text(value: object) -> bool:
     return type(value) is bytes or type(value) is str and len(value) != 1
 
 
-def _turns_of(node: ast.For | ast.While) -> Turns | None:
-    """Of a `while`."""
-    if isinstance(node, ast.For):
+def _turns_of(node: ast.For | ast.While, exits: Sequence[Branch]) -> Turns | None:
+    """Of a `while`, and of what has exits."""
+    if isinstance(node, ast.For) and not exits:
         return None
     nodes = nodes_in(node.body)
     return Turns(
         has_loops=any(isinstance(part, _LOOPS) for part in nodes),
-        pauses=any(isinstance(part, ast.Attribute) and part.attr == "append" for part in nodes),
+        appends=any(isinstance(part, ast.Attribute) and part.attr == "append" for part in nodes),
+        exits=[place_of_branch(branch) for branch in exits],
+        due=names_of_rounds(node),
     )
 
 

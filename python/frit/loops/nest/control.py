@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from frit.loops.find.exits import number_of_exit
 from frit.loops.find.raising import RaisedInRound
 from frit.loops.names import assigned_names, nodes_in
 from frit.loops.nest.forms import Form, Symbol
@@ -64,6 +65,8 @@ class Control:
     appends_of: Any
     condition: Any
     goes_on: Any
+    begun: int | None
+    exit: int | None
     paused: int | None
     pausing: dict[str, int]
     refine: Any
@@ -207,6 +210,8 @@ class Control:
         loop.left.append(dict(self.bound))
         assert loop.broken is not None
         self.set_flag(loop.broken, True)
+        if number := number_of_exit(node):
+            self.writer.write_local(self.exit, self.writer.constant(number, "l"))
 
     def do_Continue(self, node: ast.Continue) -> None:
         loop = self.frames[-1].loops[-1]
@@ -295,6 +300,9 @@ class Control:
     def round(self, node: ast.For | ast.While, loop: Leaving) -> None:
         if loop.skipped is not None:
             self.set_flag(loop.skipped, False)
+        if node is self.inputs.node and self.begun is not None:
+            one = [self.writer.read_local(self.begun), self.writer.constant(1, "l")]
+            self.writer.write_local(self.begun, self.writer.apply("Add", one))
         self.frames[-1].loops.append(loop)
         self.statements(node.body)
         for bound in loop.left:

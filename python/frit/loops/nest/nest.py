@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from frit import _core
+from frit.loops.find.exits import number_of_exit
 from frit.loops.names import nodes_in
 from frit.loops.nest.asked import Asked
 from frit.loops.nest.assignments import Assignments
@@ -124,6 +125,9 @@ class NestWriter(
         self.texts: set[str] = set()  # those that are strings
         self.pausing: dict[str, int] = {}  # lists that a round of the nest appends so much to
         self.paused: int | None = None  # a flag: there is no room for another round
+        # Of a nest with exits: the one at which it was left, and how many rounds were begun.
+        self.exit: int | None = None
+        self.begun: int | None = None
         self.capacities: dict[int, list[Callable[[], str]]] = {}  # of lists that are appended to
         self.env: dict[str, Any] = {}
         self.beginnings: dict[str, Any] = {}  # what peeled variables are before the first round
@@ -185,6 +189,10 @@ class NestWriter(
         frame = self.frames[0]
         if may_leave(self.inputs.node, (ast.Return,)):
             frame.is_early, frame.returned = True, self.flag()
+        if any(map(number_of_exit, nodes_in([self.inputs.node]))):
+            self.exit, self.begun = self.writer.local("l"), self.writer.local("l")
+            for place in (self.exit, self.begun):
+                self.writer.write_local(place, self.writer.constant(0, "l"))
         self.statement(self.inputs.node)
         if self.is_stale:
             raise Again
@@ -202,6 +210,7 @@ class NestWriter(
         if self.paused is not None:
             paused = len(results)
             self.add_result(results, Value("bool", self.writer.read_local(self.paused)), "B?")
+        exit, rounds = self.give_exit(results)
         lists = self.list_facts()
         count = len(self.inputs.names)
         parameters = [*self.parameters, *range(count, count + len(results))]
@@ -224,6 +233,8 @@ class NestWriter(
             text=lambda: text,
             still_holds=self.taken.check(),
             paused=paused,
+            exit=exit,
+            rounds=rounds,
         )
 
     def take_values(self) -> None:
@@ -355,6 +366,14 @@ class NestWriter(
             values.append(len(results))
             shapes.append(self.add_item(results, value))
         return Returned(flag, values, shapes, frame.is_tuple)
+
+    def give_exit(self, results: list[str]) -> tuple[int, int]:
+        if self.exit is None or self.begun is None:
+            return -1, -1
+        first = len(results)
+        for place in (self.exit, self.begun):
+            self.add_result(results, Value("int", self.writer.read_local(place)), "Il")
+        return first, first + 1
 
     def add_item(self, results: list[str], item: Value | SmallArray) -> tuple[int, ...] | None:
         """A result, or one for each element and the array's number; the shape of these."""

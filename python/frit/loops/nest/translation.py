@@ -93,6 +93,9 @@ class Translation:
     text: Callable[[], Text]
     still_holds: Callable[[], bool] | None  # what was taken from the program
     paused: int = -1  # the result that says whether it is to go on, with more room in lists, or -1
+    # Results, or -1: the exit at which it was left (find/exits.py), and how many rounds were begun.
+    exit: int = -1
+    rounds: int = -1
 
     @property
     def gives_arrays(self) -> bool:

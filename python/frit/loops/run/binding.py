@@ -42,6 +42,7 @@ class Binding:
         self.known_passed: list[tuple[int, Any]] = []
         self.known: list[tuple[str, Any]] = []
         self.absent: list[str] = []
+        self.missing: list[str] = []  # variables of the module that may get a value later
         self.taken: list[int] = []
         self.read: list[str] = []
         self.is_whole = True
@@ -227,8 +228,8 @@ class Binding:
 
     def note(self, signature: bytes | None, site: Site) -> None:
         """The guess of this call holds for all with its signature, and so do most guards."""
-        plan = site.remember(signature) if self.place.turns is None else None
-        if plan is None or not self.takes_all or MONITORING:
+        plan = site.remember(signature)
+        if plan is None or not self.takes_all or MONITORING or self.place.turns is not None:
             return
         direct = None if self.place.is_module else plan.direct()
         if direct is not None:
@@ -275,7 +276,9 @@ class Binding:
         if value is not _missing and is_surrounding(value):
             self.surroundings[name] = value
             self.absent.append(name)
-        elif name not in self.place.outputs:
+        elif name in self.place.outputs:
+            self.missing.append(name)
+        else:
             self.place.told, self.is_whole = f"{name} has no value", False
 
     def functions_read(self, space: dict[str, Any]) -> set[str]:
@@ -309,6 +312,10 @@ class Binding:
                 return self.changed(name)
         for name in self.absent:
             if name in space:
+                return self.changed(name)
+        for name in self.missing:
+            if name in space:
+                self.place.forget()
                 return self.changed(name)
         if self.takes_all:
             return passed

@@ -97,7 +97,9 @@ class Question:
 
 
 _REFUSED = b" refused"
-_OTHERS = "has_signature written failures failing numpy_floats numpy_integers paused".split()
+_OTHERS = (
+    "has_signature written failures failing numpy_floats numpy_integers paused exit rounds".split()
+)
 
 
 def question_of(

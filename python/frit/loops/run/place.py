@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import builtins
 import functools
+import itertools
 import sys
 import types
 import weakref
@@ -32,7 +33,7 @@ from frit.loops.run.traits import (
     makes_arrays,
     traits_of,
 )
-from frit.loops.run.turns import IN_VAIN, LONG_ROUND, NEVER, REFUSED_COUNTS, TURN, Turns, now
+from frit.loops.run.turns import IN_VAIN, LONG_ROUND, NEVER, REFUSED_COUNTS, Turns, now
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ MANY = 100  # refusals, after which a place ..
 MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
 INFINITY = float("inf")
+RANGE_ITERATOR = type(iter(range(0)))
+MOST_SHORT = 1000  # loops, one behind the other, that end in their first turn
 MOST_UNASKED = 5e-6  # .. of lists that nobody asks about
 DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
 MOST_PASSED_OVER = 10_000
@@ -95,6 +98,7 @@ class Place:
         "_node",
         "_peel",
         "_traits",
+        "again",
         "at",
         "binding",
         "bindings",
@@ -106,7 +110,9 @@ class Place:
         "is_eager",
         "is_module",
         "is_peeled",
+        "iterator",
         "kept_traits",
+        "left",
         "note_hopeless",
         "on",
         "origin",
@@ -117,6 +123,7 @@ class Place:
         "passed",
         "passed_over",
         "quiet",
+        "range",
         "refusals",
         "rest",
         "round",
@@ -177,6 +184,11 @@ class Place:
         # Of a `while` (turns.py): the rounds of a turn, and those that are left of a module's own.
         self.turns = turns
         self.rounds = self.round = turns.first if turns is not None else 0
+        self.again = 0  # those behind an exit
+        # Of a module's own `for` with exits: its range, an iterator over it, and how it was left.
+        self.range: Any = None
+        self.iterator: Any = None
+        self.left = 0
         if turns is not None:
             self.take = self.end_of_turn
         # rest(range) runs the nest, if it can, but for its last rounds: what is left of the range.
@@ -192,11 +204,20 @@ class Place:
         places.add(self)
 
     @property
+    def loop(self) -> ast.For | ast.While:
+        """As it stands in the text."""
+        assert self.trees is not None
+        return self.trees.loop(self.at)
+
+    @property
     def node(self) -> ast.For | ast.While:
-        """The loop."""
+        """The nest: the loop, but for what it leaves to Python."""
         if self._node is None:
-            assert self.trees is not None
-            self._node = self.trees.loop(self.at)
+            self._node = self.loop
+            if self.turns is not None and self.turns.exits:
+                from frit.loops.find.exits import as_nest
+
+                self._node = as_nest(self._node, self.turns.exits)
         return self._node
 
     @property
@@ -234,28 +255,98 @@ class Place:
         return found
 
     def end_of_turn(self, *passed: Any) -> tuple[Any, ...] | None:
-        """As take, of a `while`: behind some rounds as Python."""
+        """As take, behind some rounds as Python; of a loop that may be left, then how it was."""
         turns = self.turns
         assert turns is not None
-        seconds = turns.end(now(), self.rounds)
+        began = now()
+        rounds, iterator = self.range, self.iterator  # of a module's own loop
+        if turns.due:
+            if not self.is_module:
+                *passed, rounds, iterator = passed  # type: ignore[assignment]
+            passed = (*passed, *due_of(rounds, iterator)[: len(turns.due)])
+        seconds = turns.end(began, 0 if turns.is_at_once else self.rounds)
+        turns.is_at_once, turns.entered = False, None
         values = dict(zip(self.passed, passed, strict=True))
         if not self.may_be_worth_it(turns, seconds, values):
             self.rounds = turns.following()
             return None
         found, _ = self.start(passed, None, sys._getframe(1))
         if found is not None:
-            turns.fails, turns.least, self.rounds = 0, TURN, turns.first
-            turns.has_paused = turns.pauses and found[-1]
-            # A module's own has stored its variables; it goes on as behind any other turn.
-            return None if self.is_module and turns.has_paused else found
+            return self.end_of_nest(turns, found, now() - began, rounds, iterator)
+        turns.has_paused = False
         if self.told is not LONG_LISTS:
             site = self.binding.site if self.binding is not None else None
             turns.fails += REFUSED_COUNTS if site is not None and site.refused else 1
+        self.wait_longer(turns)
+        return None
+
+    def end_of_nest(
+        self,
+        turns: Turns,
+        found: tuple[Any, ...],
+        seconds: float,
+        rounds: range,
+        iterator: Any,
+    ) -> tuple[Any, ...] | None:
+        """What it gives, once it is settled how the loop goes on."""
+        self.rounds = turns.first
+        if not turns.pauses:
+            turns.succeed()
+            return found
+        *found, count, left = found
+        turns.has_paused = left != 0
+        self.left = left
+        if left <= 0:
+            turns.succeed()
+            # A module's own has stored its variables; it goes on as behind any other turn.
+            turns.is_at_once = left < 0 and not self.is_module
+            return (*found, left) if left == 0 or turns.is_at_once else None
+        if turns.due:
+            index = rounds.index(found[self.outputs.index(self.node.target.id)])
+            iterator.__setstate__(index + 1)
+        turns.is_at_once = turns.pays(seconds, count)
+        if turns.is_at_once:
+            turns.entered = iterator
+        elif not turns.is_measured:
+            self.rounds = turns.sample
+        else:
+            turns.has_paused = False
+            turns.fails += 1
+            self.wait_longer(turns)
+        self.again = 0 if turns.is_at_once else self.rounds
+        turns.began = now()
+        return (*found, left)
+
+    def wait_longer(self, turns: Turns) -> None:
         turns.least *= 4
         self.rounds = turns.following()
         if turns.fails > IN_VAIN:
             self.on, self.rounds = False, NEVER
-        return None
+
+    # Of a `for` with exits.
+    iter = staticmethod(iter)
+
+    def turn(self, iterator: Any) -> Any:
+        """The rounds that Python runs before the place is asked."""
+        turns = self.turns
+        assert turns is not None
+        if type(iterator) is not RANGE_ITERATOR:
+            return iterator
+        if turns.entered is iterator:
+            return ()
+        return itertools.islice(iterator, self.rounds)
+
+    def goes_on(self, iterator: Any) -> bool:
+        """Whether there are rounds left."""
+        turns = self.turns
+        assert turns is not None
+        if type(iterator) is RANGE_ITERATOR and iterator.__length_hint__():
+            turns.short_loops = 0
+            return True
+        turns.short_loops += 1
+        if turns.short_loops > MOST_SHORT:
+            self.on = False
+        return False
 
     def is_pausing(self) -> bool:
         return self.turns is not None and self.turns.pauses
@@ -588,6 +679,12 @@ class Place:
             note()
 
 
+def due_of(rounds: range, iterator: Any) -> tuple[int, int, int]:
+    """What is left of a range: its first, where it stops, and the step."""
+    index = len(rounds) - iterator.__length_hint__()
+    return rounds[index], rounds.stop, rounds.step
+
+
 def calls() -> tuple[int, int]:
     """How many calls of nests ran compiled, and as Python, where somebody had taken them."""
     bindings = [place.binding for place in places]
@@ -615,8 +712,13 @@ def module_place(
     if turns is None and (peel := _peel_of(node)) is not None:
         outputs, outside = peel.variables(private)
         return Place(passed=[], outputs=outputs, outside=outside, is_module=True, is_peeled=True)
+    due = turns.due if turns is not None else []
     return Place(
-        passed=[], outputs=sorted(assigned), outside=sorted(needed), is_module=True, turns=turns
+        passed=[*due],
+        outputs=sorted(assigned),
+        outside=sorted(needed - {*due}),
+        is_module=True,
+        turns=turns,
     )
 
 

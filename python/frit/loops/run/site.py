@@ -60,7 +60,8 @@ class Plan:
         """tags: arrays like those that tell which items of a list are floats; rooms: for rows.
 
         array: makes the arrays that the nest gives back.
-        pauses: the last output is whether the nest has paused.
+        pauses: the last outputs are how many rounds were begun, as far as somebody asks, and how
+        the nest was left: 0: it has ended; -1: it is to go on with the next round; else the exit.
         """
         self.translation = translation
         self.streams = streams  # of random numbers; their arrays stand behind the values
@@ -77,6 +78,10 @@ class Plan:
         self.may_fail = translation.failures >= 0 or bool(streams) or has_floats
         self.names = names
         self.pauses = pauses
+        self.has_plain_outputs = all(
+            o.kind != ARRAY and o.counter < 0 and o.shape is None and not o.name.endswith(COUNT)
+            for o in translation.outputs
+        )
         self.array = array
         self.verdicts: list[Any] | None = None  # of the loops, at the first call
         # The last rounds, where they are left to Python and may fail: they are run and undone, so
@@ -203,7 +208,9 @@ class Plan:
         given: list[Any] = []
         arrays = arrays or ArraysOfRun(self.array, values)
         next_ = 1
-        for output in self.translation.outputs:
+        if self.has_plain_outputs:
+            given += found[1 : 1 + len(self.translation.outputs)]
+        for output in self.translation.outputs if not self.has_plain_outputs else ():
             first, next_ = next_, next_ + output.size
             if output.name.endswith(COUNT):
                 continue
@@ -222,7 +229,10 @@ class Plan:
             items = tuple(_result(found, 1 + k, shape, arrays) for k, shape in parts)
             given += [found[1 + returned.flag], items if returned.is_tuple else items[0]]
         if self.pauses:
-            given.append(self.translation.paused >= 0 and found[1 + self.translation.paused])
+            t = self.translation
+            is_paused = t.paused >= 0 and found[1 + t.paused]
+            given += (found[1 + t.rounds], found[1 + t.exit]) if t.exit >= 0 else (0, 0)
+            given[-1] = -1 if is_paused else given[-1]
         return tuple(given)
 
     def direct(self) -> tuple[Any, ...] | None:

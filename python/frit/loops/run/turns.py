@@ -14,7 +14,8 @@ run up to some point is the same loop from there on.
                                    break
                                left = <place>.rounds
 
-In a module's own code `left` is an attribute of the place.
+In a module's own code `left` is an attribute of the place. A `for` with exits (find/exits.py) is
+asked so too: for the rounds of its range that are left.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from frit.loops.run.traits import FIRST_WORTH, WORTH
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
     import ast
+    from typing import Any
 
 # Of a body, one behind the other: so to count adds little to a round. And nodes of a short one.
 COPIES, MOST_COPIES, SHORT_BODY = 3, 8, 40
@@ -52,26 +54,52 @@ def copies_of(loop: ast.While) -> int:
     return MOST_COPIES if is_short else COPIES
 
 
+FEW_EXITS = 8  # that tell whether it pays to go on behind them
+AROUND = 1.3  # times what a call takes, what it takes with all that is around it
+
+
 class Turns:
     """Of a `while`. spent: seconds as Python; each: of the rounds of a turn, divided by these.
 
-    has_loops: in its body; pauses: it appends to lists, so that it may be left where one has no
-    more room, to be asked again.
+    has_loops: in its body; appends: to lists, so that it may be left where one has no more room;
+    exits: where branches begin at which it is left for Python (find/exits.py). due: of a `for`,
+    variables that say which rounds are to be run. pauses: it may be left, to be asked again.
     """
 
-    def __init__(self, *, has_loops: bool, pauses: bool) -> None:
+    def __init__(
+        self,
+        *,
+        has_loops: bool,
+        appends: bool,
+        exits: list[tuple[int, int]],
+        due: list[str],
+    ) -> None:
         self.has_loops = has_loops
-        self.pauses = pauses
+        self.appends = appends
+        self.exits = exits
+        self.due = due
+        self.pauses = appends or bool(exits)
         self.has_paused = False
         self.first = 1 if has_loops else FIRST
         self.spent = self.began = 0.0
         self.each = float("inf")
         self.count = self.fails = 0
         self.least = TURN
+        self.sample = 4 if has_loops else 64
+        self.is_measured = False
+        self.exits_taken = self.rounds_compiled = 0
+        self.compiled = 0.0
+        self.is_at_once = False  # the place is asked again before Python runs another round
+        self.entered: Any = None  # the iterator of a `for` for which it is so
+        self.short_loops = 0  # that ended in their first turn, one behind the other
 
     def end(self, now: float, rounds: int) -> float:
         """What the turn has taken."""
         took, self.began = now - self.began, now
+        if not rounds:  # the nest has run them
+            return 0.0
+        if rounds >= self.sample and self.count:
+            self.is_measured = True
         self.count += 1
         if self.count == 1:  # nobody knows when it began
             return 0.0
@@ -85,6 +113,28 @@ class Turns:
         """times: what its translation takes, of another one's."""
         is_first = "frit.loops.nest.nest" not in sys.modules
         return self.spent > times * WORTH * (FIRST_WORTH if is_first else 1.0)
+
+    def pays(self, seconds: float, rounds: int) -> bool:
+        """Whether it pays to go on behind exits; False, too, where some rounds are not measured.
+
+        seconds: of the latest call, with these rounds.
+        """
+        self.exits_taken += 1
+        self.compiled += AROUND * seconds
+        self.rounds_compiled += rounds
+        if self.exits_taken < FEW_EXITS:
+            return True
+        if not self.is_measured:
+            return False
+        pays = self.rounds_compiled * self.each > self.compiled
+        self.exits_taken = self.rounds_compiled = 0
+        self.compiled = 0.0
+        if pays:
+            self.succeed()
+        return pays
+
+    def succeed(self) -> None:
+        self.fails, self.least = 0, TURN
 
     def following(self) -> int:
         """The rounds of the next one."""
