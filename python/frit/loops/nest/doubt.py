@@ -9,11 +9,19 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from frit.loops.nest.forms import LARGEST
 from frit.loops.nest.translation import TOLD
 from frit.loops.nest.values import COMPLEXES, DTYPES, FLOATS, INTEGERS, Refused, Value
 from frit.loops.run.list_runs import TagsNeeded
 
 _OPS = {ast.Add: "Add", ast.Sub: "Subtract", ast.Mult: "Multiply", ast.Div: "TrueDivide"}
+_INTEGER_OPS = {
+    ast.Add: "Add",
+    ast.Sub: "Subtract",
+    ast.Mult: "Multiply",
+    ast.FloorDiv: "FloorDivide",
+    ast.Mod: "Remainder",
+}
 TWO = "a number that may be of two types"
 
 
@@ -46,10 +54,13 @@ class Doubts:
 
     writer: Any
     emit: Any
+    fail_if_product_is_large: Any
+    fail_outside_of: Any
     fail_where: Any
     float_binary: Any
     apply: Any
     in_type: Any
+    require_moderate: Any
     require_value: Any
     require_same: Any
     require_nonzero: Any
@@ -117,6 +128,8 @@ class Doubts:
                 self.require_value(value, -(2**53), 2**53)
 
     def doubtful_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
+        if kinds_of(x) | kinds_of(y) <= {"int", "l"} and type(op) in _INTEGER_OPS:
+            return self.doubtful_integers(node, op, x, y)
         self.as_floats(node, x, y)
         kinds = {_kind_of_result(op, a, b) for a in kinds_of(x) for b in kinds_of(y)}
         if kinds == {"int", "float"} and isinstance(op, (ast.Add, ast.Sub, ast.Mult)):
@@ -134,6 +147,23 @@ class Doubts:
         if len(kinds) > 1:
             value.among = frozenset(kinds)
             value.told = self.told_of_result(op, x, y)
+        return value
+
+    def doubtful_integers(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
+        """Python's ints or NumPy's of 64 bits: the same, as long as none gets large."""
+        for value in (x, y):
+            if value.kind == "int":
+                self.require_moderate(value)
+            else:
+                self.fail_outside_of(value, -LARGEST, LARGEST)
+        if isinstance(op, ast.Mult):
+            self.fail_if_product_is_large(x, y)
+        elif isinstance(op, (ast.FloorDiv, ast.Mod)):
+            self.require_nonzero(y)
+        value = self.apply(_INTEGER_OPS[type(op)], "l", (x, "l"), (y, "l"))
+        self.fail_outside_of(value, -LARGEST, LARGEST)
+        value.among = frozenset({"int", "l"})
+        value.told = self.told_of_result(op, x, y)
         return value
 
     def either(self, node: ast.AST, name: str, *inputs: Value) -> Value:

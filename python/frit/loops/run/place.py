@@ -409,7 +409,7 @@ class Place:
         self, passed: tuple[Any, ...], rounds: range | None, space: dict[str, Any]
     ) -> tuple[tuple[Any, ...] | None, int]:
         core: Any = sys.modules.get("frit._core")
-        if core is None and self.turns is not None:
+        if core is None and self.turns is not None and "numpy" not in sys.modules:
             values = dict(zip(self.passed, passed, strict=True))
             if not self.may_be_taken(values, space):
                 return self.not_now("its values are no numbers, arrays or lists")
