@@ -515,3 +515,142 @@ def test_what_was_kept_has_the_exits(at_once, monkeypatch, tmp_path):
         (loop,) = (p for p in place.places_of(space["f"].__code__, space) if p.turns is not None)
         assert loop.binding.site.calls > 5
     assert found[0] == found[1]
+
+
+# ---- branches at which a nest fails -------------------------------------------------------------
+
+
+def both(function, *arguments):
+    """What Python and Frit give and print, of calls one after the other; how many ran compiled."""
+    parallel = frit.parallelize(function)
+    found = []
+    for run in (function, parallel):
+        printed = io.StringIO()
+        given = copy.deepcopy(arguments)
+        with contextlib.redirect_stdout(printed):
+            results = [run(*one) for one in given]
+        found.append((words(results), printed.getvalue(), [words(x) for x in given]))
+    assert found[0] == found[1]
+    return calls_of(parallel)
+
+
+def test_a_branch_in_a_loop_in_the_nest_is_not_expected():
+    def f(a, n):
+        total = 0.0
+        for i in range(n):
+            for j in range(n):
+                if a[i, j] < 0:
+                    print("negative", i, j)
+                    continue
+                a[i, j] *= 2
+                total += a[i, j]
+        return total
+
+    rare = np.arange(100.0).reshape(10, 10)
+    reached = rare.copy()
+    reached[3, 4] = -1
+    assert both(f, (rare, 10), (reached, 10), (reached, 3)) == 2
+
+
+def test_a_branch_of_a_loop_over_elements_is_not_expected():
+    def f(a):
+        total = 0.0
+        for x in a:
+            if x > 90:
+                print(f"large: {x}")
+                break
+            total += x
+        return total
+
+    assert both(f, (np.arange(50.0),), (np.arange(100.0),), (np.arange(91.0),)) == 2
+
+
+def checked(x, verbose=False):
+    """What a function says."""
+    if verbose:
+        print(f"x = {x}")
+    if x > 80:
+        return "too large"
+    return x * 0.5
+
+
+def test_branches_of_functions_are_not_expected():
+    def f(n, verbose):
+        total = 0.0
+        for i in range(n):
+            y = checked(i * 1.0, verbose)
+            if y == "too large":
+                break
+            total += y
+        return total, i
+
+    def g(n, verbose):
+        total = 0.0
+        for i in range(n):
+            total += checked(i * 1.0, verbose)
+        return total, i
+
+    both(f, (50, False), (90, False))
+    assert both(g, (50, False), (60, True), (70, False)) == 2
+    with pytest.raises(TypeError, match="unsupported operand"):
+        frit.parallelize(g)(90, False)
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.n, self.log = 0, []
+
+    def step(self, by):
+        self.n += by
+        if self.n > 1000:
+            self.log.append(f"at {self.n}")
+            self.n = 0
+
+
+def test_branches_of_methods_are_not_expected():
+    def f(counter, n):
+        for k in range(n):
+            counter.step(k)
+        return counter.n, counter.log
+
+    parallel = frit.parallelize(f)
+    first, second = Counter(), Counter()
+    for n in (20, 30, 60, 10):
+        assert f(first, n) == parallel(second, n)
+    assert calls_of(parallel) > 1
+
+
+def test_a_module_whose_branch_is_reached(at_once):
+    text = textwrap.dedent("""
+        total = 0
+        for i in range(30):
+            for j in range(i):
+                if i * j == limit:
+                    message = f"{i} {j}"
+                total += i * j
+    """)
+    plain = compiled(text, "<reached>")
+    ours = implicit.code_of(text, plain)
+    for limit in (-1, 77, 10_000):
+        spaces = [{"__name__": "program", "limit": limit} for _ in range(2)]
+        for code, space in zip((plain, ours), spaces, strict=True):
+            exec(code, space)
+            del space["__builtins__"]
+        assert spaces[0] == spaces[1]
+
+
+def test_explain_says_which_branch_was_reached(at_once):
+    def f(a):
+        total = 0.0
+        for x in a:
+            if x > 90:
+                print(f"large: {x}")
+            total += x
+        return total
+
+    parallel = frit.parallelize(f)
+    parallel(np.arange(100.0))
+    line = first_of(f) + 4
+    assert f"an error is possible at this call, or it gets to line {line}" in str(
+        frit.explain(parallel)
+    )

@@ -113,6 +113,9 @@ class LoopExplanation:
                 reason = refused.reason + (f", line {refused.line}" if refused.line else "")
             elif site is not None and site.plans:
                 reason = "an error is possible at this call"
+                if place.fails:
+                    lines = _listed([line for line, _ in place.fails])
+                    reason += f", or it gets to line {lines}"
             self.mark(place.node, f"Python: {reason.replace(DOT, '.')}", "python")
             return
         text, verdicts = plan.translation.text(), plan.verdicts or []
@@ -190,8 +193,12 @@ def while_words(loop: ast.AST) -> str:
 def exit_words(loop: ast.AST) -> str:
     """Where it leaves a round to Python."""
     exits = [n for n in nodes_in([loop]) if number_of_exit(n)]
-    lines = " and ".join(str(n.lineno) for n in exits if isinstance(n, ast.Break))
-    return f"Python runs line{'s' * (len(exits) > 1)} {lines}" if lines else ""
+    lines = [n.lineno for n in exits if isinstance(n, ast.Break)]
+    return f"Python runs line{'s' * (len(lines) > 1)} {_listed(lines)}" if lines else ""
+
+
+def _listed(lines: Sequence[int]) -> str:
+    return " and ".join(map(str, lines))
 
 
 def is_draw(node: ast.AST) -> bool:

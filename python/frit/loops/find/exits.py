@@ -8,14 +8,18 @@
 
 The nest ends where it gets to an exit: Python runs that branch and the rest of the round, and the
 nest goes on with the next round. So such a loop is asked in turns, as a `while` is (run/turns.py).
+
+Where it can't be left so (a branch in a loop in it, or in a function that it calls) the nest fails
+at such a branch, as where Python would raise: it is undone, and Python runs all of it (raising.py).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from frit.loops.find.flow import Flow, may_have_exits
+from frit.loops.find.flow import Flow
+from frit.loops.find.raising import Raised, RaisedInRound
 from frit.loops.names import copied, nodes_in
 
 MOST_COPIED = 4000  # nodes of the rest of the round, which is written out for each exit
@@ -25,47 +29,55 @@ At = tuple[int, int]  # where the first statement of a branch stands: line and c
 Branch = list[ast.stmt]
 
 
-def exits_of(loop: ast.For | ast.While, flow: Flow) -> list[Branch]:
-    """The branches that are left to Python, in the order of the text; []: there is no such nest."""
-    if not may_have_exits(loop):
-        return []
-    if isinstance(loop, ast.For):  # its variable says which round it is
-        stores = [n for n in nodes_in(loop.body) if isinstance(n, ast.Name) and _is_target(n, loop)]
-        if stores:
-            return []
-    found = _branches(loop.body, flow) or []
-    return found if len(found) * len(nodes_in(loop.body)) <= MOST_COPIED else []
+def branches_of(loop: ast.For | ast.While, flow: Flow) -> tuple[list[Branch], list[Branch]]:
+    """Branches of a loop that no nest has: exits, and those at which its nest fails."""
+    exits: list[Branch] = []
+    fails: list[Branch] = []
+    if not flow.of[id(loop)].is_but_branches:
+        return [], []
+    _find(loop.body, flow, exits, fails)
+    _find(loop.orelse, flow, fails, fails)
+    if exits and not _may_be_left(loop, len(exits)):
+        exits, fails = [], exits + fails
+    return exits, fails
+
+
+def _find(
+    statements: Sequence[ast.stmt], flow: Flow, own: list[Branch], inner: list[Branch]
+) -> None:
+    """inner: those in loops."""
+    for node in statements:
+        if flow.of[id(node)].is_plain:
+            continue
+        if not isinstance(node, ast.If):  # a loop
+            for part in (node.body, node.orelse):  # type: ignore[attr-defined]
+                _find(part, flow, inner, inner)
+            continue
+        for branch in (node.body, node.orelse):
+            facts = [flow.of[id(s)] for s in branch]
+            if all(x.is_but_branches for x in facts):
+                _find(branch, flow, own, inner)
+            else:
+                own.append(branch)
+
+
+def _may_be_left(loop: ast.For | ast.While, exits: int) -> bool:
+    if loop.orelse or exits * len(nodes_in(loop.body)) > MOST_COPIED:
+        return False
+    if isinstance(loop, ast.While):
+        return True
+    over = loop.iter
+    is_range = isinstance(over, ast.Call) and isinstance(over.func, ast.Name)
+    if not (is_range and over.func.id == "range" and isinstance(loop.target, ast.Name)):  # type: ignore[union-attr]
+        return False
+    # Its variable says which round it is.
+    names = (n for n in nodes_in(loop.body) if isinstance(n, ast.Name))
+    return not any(_is_target(n, loop) for n in names)
 
 
 def _is_target(name: ast.Name, loop: ast.For) -> bool:
     """Whether it assigns the loop's variable."""
     return not isinstance(name.ctx, ast.Load) and name.id == loop.target.id  # type: ignore[attr-defined]
-
-
-def _branches(statements: list[ast.stmt], flow: Flow) -> list[Branch] | None:
-    """None: a statement that no nest has stands under no `if`."""
-    found: list[Branch] = []
-    for node in statements:
-        if not _is_python(node, flow):
-            continue
-        if not isinstance(node, ast.If) or not Flow([ast.Expr(node.test)]).whole.is_plain:
-            return None
-        for branch in (node.body, node.orelse):
-            if any(_is_python(s, flow) for s in branch):
-                inner = _branches(branch, flow)
-                found += inner if inner is not None else [branch]
-    return found
-
-
-def _is_python(node: ast.stmt, flow: Flow) -> bool:
-    """Whether it is a statement that no nest has, or has one in it."""
-    if not flow.of[id(node)].is_plain:
-        return True
-    return any(isinstance(n, ast.Call) and _prints(n) for n in nodes_in([node]))
-
-
-def _prints(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Name) and call.func.id == "print"
 
 
 def live_at(branches: list[Branch], loop: ast.For | ast.While, flow: Flow, behind: int) -> int:
@@ -101,15 +113,18 @@ def place_of_branch(branch: Branch) -> At:
     return branch[0].lineno, branch[0].col_offset
 
 
-def as_nest(loop: ast.For | ast.While, exits: list[At]) -> ast.For | ast.While:
+def as_nest(loop: ast.For | ast.While, exits: list[At], fails: list[At]) -> ast.For | ast.While:
     """A copy that breaks at the exits, over what is left of its range."""
     made: ast.For | ast.While = copied(loop)
-    for branch in _lists_in(made.body):
-        if branch and place_of_branch(branch) in exits:
+    for branch in _branches_in([made]):
+        at = place_of_branch(branch) if branch else None
+        if at in exits:
             node = ast.copy_location(ast.Break(), branch[0])
-            node.exit = 1 + exits.index(place_of_branch(branch))  # type: ignore[attr-defined]
+            node.exit = 1 + exits.index(at)  # type: ignore[attr-defined, arg-type]
             branch[:] = [node]
-    if isinstance(made, ast.For):
+        elif at in fails:
+            branch[:] = [ast.copy_location(RaisedInRound(), branch[0])]
+    if exits and isinstance(made, ast.For):
         assert isinstance(made.iter, ast.Call)
         step = [x if _is_literal(x) else ast.Name(STEP, ast.Load()) for x in made.iter.args[2:]]
         names = [ast.Name(FIRST, ast.Load()), ast.Name(STOP, ast.Load()), *step]
@@ -117,6 +132,18 @@ def as_nest(loop: ast.For | ast.While, exits: list[At]) -> ast.For | ast.While:
             ast.copy_location(part, made.iter)
         made.iter.args = names
     return made
+
+
+def without_branches(statements: list[ast.stmt], raised: Raised) -> None:
+    """Of a function: it fails at branches that no nest has."""
+    flow = Flow(statements)
+    own: list[Branch] = []
+    inner: list[Branch] = []
+    if flow.whole.is_but_branches and not flow.whole.is_plain:
+        _find(statements, flow, own, inner)
+    for branches, node in ((own, raised), (inner, RaisedInRound)):
+        for branch in branches:
+            branch[:] = [ast.copy_location(node(), branch[0])]
 
 
 def names_of_rounds(loop: ast.For | ast.While) -> list[str]:
@@ -140,9 +167,9 @@ def _is_literal(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
 
 
-def _lists_in(statements: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
-    """Of the statements in branches."""
+def _branches_in(statements: Sequence[ast.stmt]) -> Iterator[Branch]:
     for node in statements:
-        for part in (node.body, node.orelse) if isinstance(node, ast.If) else ():
-            yield part
-            yield from _lists_in(part)
+        for part in (getattr(node, "body", []), getattr(node, "orelse", [])):
+            if isinstance(node, ast.If):
+                yield part
+            yield from _branches_in(part)

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from frit.loops.find.raising import RaisedInRound
 from frit.loops.names import add_parts, nodes_in
 
 _COMPREHENSIONS = frozenset([ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp])
@@ -28,7 +29,8 @@ class Facts:
     """Of a statement with all that is in it.
 
     reads, assigns: variables that occur so; told: those that an exception is made of. is_plain: a
-    nest may have such a statement; is_nest: it is a loop that may be one. The others say what is
+    nest may have such a statement; is_but_branches: it may, but for branches of an `if` in it;
+    is_nest: it is a loop that may be one. The others say what is
     read before it is assigned (needs): by the statement itself, and of what is read behind it, all
     but `kills`. A break or continue is a way out of its own: of what is read where those lead to,
     all but `breaks` and `continues`.
@@ -38,6 +40,7 @@ class Facts:
         "assigns",
         "breaks",
         "continues",
+        "is_but_branches",
         "is_nest",
         "is_plain",
         "kills",
@@ -50,7 +53,8 @@ class Facts:
     def __init__(self) -> None:
         self.reads = self.told = self.assigns = self.needs = self.kills = 0
         self.breaks = self.continues = _NEVER
-        self.is_plain, self.is_nest, self.returns = True, False, False
+        self.is_plain = self.is_but_branches = True
+        self.is_nest = self.returns = False
 
     def needed_by_nest(self, behind: int) -> int:
         """As needed(), of a loop: a nest makes no exceptions (raising.py)."""
@@ -111,6 +115,7 @@ class Flow:
             facts.told |= part.told
             facts.assigns |= part.assigns
             facts.is_plain &= part.is_plain
+            facts.is_but_branches &= part.is_but_branches
             facts.returns |= part.returns
             facts.needs |= part.needs & ~facts.kills
             facts.breaks &= facts.kills | part.breaks
@@ -128,13 +133,18 @@ class Flow:
             facts = Facts()
             if type(node.value) is not ast.Constant:  # type: ignore[attr-defined]
                 self.scan([node], facts)
+                facts.is_plain &= not _prints(node.value)  # type: ignore[attr-defined]
             facts.needs = facts.reads
         elif kind in _SIMPLE:
             facts = self.simple(node, kind)
+        elif kind is RaisedInRound:
+            facts = self.simple(node, ast.Continue)
         elif kind is ast.Raise or kind is ast.Assert:
             facts = self.raising(node)  # type: ignore[arg-type]
         else:
             facts = self.other(node, kind)
+        if kind not in _LOOPS and kind is not ast.If:
+            facts.is_but_branches = facts.is_plain
         self.of[id(node)] = facts
         return facts
 
@@ -149,18 +159,20 @@ class Flow:
             head = each | self.scan([node.iter], facts)
             is_series = type(node) is ast.For and may_be_series(node.iter)
             facts.is_plain &= is_series
+        facts.is_but_branches = facts.is_plain
         body, behind = self.body(node.body), self.body(node.orelse)
         self.loops[id(node)] = Loop(each, target, body, behind)
         facts.reads |= body.reads | behind.reads
         facts.told = body.told | behind.told
         facts.assigns |= body.assigns | behind.assigns
         facts.is_plain &= body.is_plain and behind.is_plain
+        facts.is_but_branches &= body.is_but_branches and behind.is_but_branches
         facts.returns = body.returns or behind.returns
         if facts.is_plain and type(node) is ast.For:
             facts.is_nest = not node.orelse or leaving(node) is None
         elif facts.is_plain and type(node) is ast.While:
             facts.is_nest = not node.orelse and (bool(head & body.assigns) or may_end(node))
-        self.has_nests |= facts.is_nest or may_have_exits(node)
+        self.has_nests |= facts.is_nest or facts.is_but_branches
         # Where the loop begins again, what its body needs is needed, and what is needed behind it.
         facts.needs = head | behind.needs | body.needs & ~target
         facts.breaks, facts.continues = behind.breaks, behind.continues
@@ -187,6 +199,7 @@ class Flow:
         """second: of what is behind the else."""
         facts = Facts()
         test = self.scan([node.test], facts)
+        facts.is_but_branches = facts.is_plain
         first = self.body(node.body)
         facts.reads |= first.reads | second.reads
         facts.told = first.told | second.told
@@ -413,20 +426,8 @@ def text_in(node: ast.AST) -> str | None:
     return part.value if is_text else None
 
 
-def may_have_exits(loop: ast.stmt) -> bool:
-    """Whether a loop that is no nest may be one up to some branches (exits.py)."""
-    if not isinstance(loop, (ast.For, ast.While)) or loop.orelse:
-        return False
-    return any(type(s) is ast.If for s in loop.body) and (
-        isinstance(loop, ast.While) or is_over_range(loop)
-    )
-
-
-def is_over_range(loop: ast.For) -> bool:
-    """With a variable."""
-    over = loop.iter
-    is_range = isinstance(over, ast.Call) and isinstance(over.func, ast.Name)
-    return is_range and over.func.id == "range" and isinstance(loop.target, ast.Name)  # type: ignore[union-attr]
+def _prints(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print"
 
 
 def may_be_series(node: ast.expr) -> bool:

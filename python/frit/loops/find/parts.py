@@ -29,8 +29,7 @@ _FEW = re.compile(
     rb"|\b(?:in[ \t]+|(?:choice|float)\()(?:\"[^\"\\\n]*\"|'[^'\\\n]*')"
     rb"|\b(?:raise|assert)\b.*(?:\n[ \t]+[rRbBuUfF]*[\"'].*)*"
 )
-# What may have branches that its nest leaves to Python (exits.py).
-_MAY_HAVE_EXITS = re.compile(rb"\n[ \t]*(?:for[ \t]+\w+[ \t]+in[ \t]+range\b|while\b)")
+# A branch may have anything (exits.py).
 _IF = re.compile(rb"\n([ \t]+)(?:if|elif|else)\b[^\"']*?:")
 _NO_PART = re.compile(rb"\n[ \t]+(?:with|try|del|import|def|class|global|nonlocal)\b")
 _CODING = re.compile(rb"[^\n]*\n?[^\n]*coding[:=]")  # in the first two lines
@@ -88,7 +87,7 @@ def _has_other_things(text: bytes, header: re.Match[bytes]) -> bool:
     until = end.start() if end is not None else len(text)
     if not _has_others_between(text, begin, until):
         return False
-    if _MAY_HAVE_EXITS.match(header.group()) is None or _IF.search(text, begin, until) is None:
+    if _IF.search(text, begin, until) is None:
         return True
     body = _without_branches(text[begin:until])
     return _has_others_between(body, 0, len(body))

@@ -24,7 +24,7 @@ from frit.loops.find.decorators import harmless_of, is_harmless
 from frit.loops.find.exits import (
     Branch,
     as_nest,
-    exits_of,
+    branches_of,
     live_at,
     names_of_rounds,
     place_of_branch,
@@ -512,19 +512,25 @@ class _Body:
         """With what its nest reads and assigns, and the branches that it leaves to Python."""
         flow, rewriter = self.flow, self.rewriter
         assert flow is not None
-        of_nest, facts, exits = flow, flow.of[id(node)], []
-        if not facts.is_nest and (exits := exits_of(node, flow)):
-            nest = as_nest(node, [place_of_branch(branch) for branch in exits])
+        nest, of_nest, facts = node, flow, flow.of[id(node)]
+        exits, fails = [], []
+        if not facts.is_plain and facts.is_but_branches:
+            exits, branches = branches_of(node, flow)
+            fails = [place_of_branch(branch) for branch in branches]
+            nest = as_nest(node, [place_of_branch(branch) for branch in exits], fails)
             of_nest = Flow([nest])
             facts = of_nest.of[id(nest)]
         if not facts.is_nest:
             if rewriter.explains and isinstance(node, ast.For):
                 rewriter.refuse(node, *(why_not(node) or (node, "")))
             return None
-        make = self.place_in_module if self.scope.is_module else self.place_in_function
-        place = make(node, of_nest, facts, exits, bound)
+        if self.scope.is_module:
+            place = self.place_in_module(node, nest, of_nest, facts, exits)
+        else:
+            place = self.place_in_function(node, of_nest, facts, exits, bound)
         if place is None:
             return None
+        place.fails = fails
         owner = rewriter.owner if rewriter.has_private_names else ""
         place.trees = rewriter.trees
         place.at = node.lineno, node.col_offset, owner, rewriter.unit
@@ -533,10 +539,10 @@ class _Body:
     def place_in_module(
         self,
         node: ast.For | ast.While,
+        nest: ast.For | ast.While,
         of_nest: Flow,
         facts: Facts,
         exits: list[Branch],
-        bound: int,
     ) -> Place:
         """Every variable of it is left, and may be read later."""
         flow, private = self.flow, self.rewriter.private
@@ -545,7 +551,7 @@ class _Body:
         if exits:
             outputs &= flow.names(live_at(exits, node, flow, 0)) | outputs - private
         needed = of_nest.names(facts.needed_by_nest(of_nest.set_of(outputs)))
-        return module_place(node, private, outputs, needed, turns)
+        return module_place(nest, private, outputs, needed, turns)
 
     def place_in_function(
         self,

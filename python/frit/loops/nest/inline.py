@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy
 
+from frit.loops.find.exits import without_branches
 from frit.loops.find.raising import RaisedInCall, without_exceptions
 from frit.loops.names import assigned_names, copied
 from frit.loops.nest.control import Frame
@@ -99,6 +100,7 @@ class Inlining:
             body = source.body
         renaming = _Renaming(set(code.co_varnames), path)
         body = [copied(statement) for statement in body]
+        without_branches(body, RaisedInCall)
         without_exceptions(body, RaisedInCall)
         body = [renaming.visit(statement) for statement in body]
         for outside in sorted(renaming.outside):

@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from frit.loops.find.exits import without_branches
 from frit.loops.find.raising import RaisedInCall, without_exceptions
 from frit.loops.names import copied, mangle, nodes_in, owner_of
 from frit.translate.record import record
@@ -102,6 +103,7 @@ def plain_method(
     first = (made.args.posonlyargs or made.args.args or [None]).pop(0)
     if first is None or not mangle(nodes_in([made.args, *made.body]), owner_of(function)):
         return None
+    without_branches(made.body, RaisedInCall)
     without_exceptions(made.body, RaisedInCall)
     made.body = [with_attributes(statement, first.arg) for statement in made.body]  # type: ignore[misc]
     for part in (part for statement in made.body for part in ast.walk(statement)):

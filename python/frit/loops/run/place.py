@@ -104,6 +104,7 @@ class Place:
         "bindings",
         "clock",
         "early",
+        "fails",
         "file",
         "gate",
         "inner",
@@ -152,6 +153,7 @@ class Place:
         self.on = True
         self.trees: Trees | None = None  # of the text,
         self.at: At = (0, 0, "", 0)  # and where the loop stands in it
+        self.fails: list[tuple[int, int]] = []  # where branches begin at which the nest fails
         # None: nobody has asked for these.
         self._node: ast.For | ast.While | None = None
         self._peel: Peel | None = None
@@ -214,10 +216,11 @@ class Place:
         """The nest: the loop, but for what it leaves to Python."""
         if self._node is None:
             self._node = self.loop
-            if self.turns is not None and self.turns.exits:
+            exits = self.turns.exits if self.turns is not None else []
+            if exits or self.fails:
                 from frit.loops.find.exits import as_nest
 
-                self._node = as_nest(self._node, self.turns.exits)
+                self._node = as_nest(self._node, exits, self.fails)
         return self._node
 
     @property
