@@ -134,7 +134,7 @@ class Parallelized:
     @property
     def sites(self) -> list[Any]:
         """Of its nests that were called."""
-        bindings = [place.binding for place in self.places]
+        bindings = [b for place in self.places for b in (place.binding, *place.others)]
         return [b.site for b in bindings if b is not None and b.site is not None]
 
     def note_hopeless(self) -> None:

@@ -101,11 +101,31 @@ def _matching(
         _file.read(code.co_filename, text)
     if not any(_equal(candidate, code) for candidate in _file.codes.get(_place(code), ())):
         return None
-    for node in _file.nodes.get(code.co_firstlineno, ()):
-        name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
-        if name == code.co_name and _parameters(node) == code.co_varnames[: _count(code)]:
-            return node
-    return None
+    found = [
+        node
+        for node in _file.nodes.get(code.co_firstlineno, ())
+        if _name_of(node) == code.co_name and _parameters(node) == code.co_varnames[: _count(code)]
+    ]
+    if len(found) > 1:  # several lambdas of one line
+        found = [node for node in found if _is_code_of(code, node)]
+    return found[0] if len(found) == 1 else None
+
+
+def _name_of(node: FunctionNode) -> str:
+    return "<lambda>" if isinstance(node, ast.Lambda) else node.name
+
+
+def _is_code_of(code: types.CodeType, node: FunctionNode) -> bool:
+    """Whether a lambda's code returns what stands there, by line and column.
+
+    False, too, where code has no columns (before Python 3.11, and under -X no_debug_ranges).
+    """
+    if not isinstance(node, ast.Lambda) or not hasattr(code, "co_positions"):
+        return False
+    body = node.body
+    return (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset) in {
+        *code.co_positions()
+    }
 
 
 def _alone(

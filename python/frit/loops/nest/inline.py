@@ -37,6 +37,7 @@ class Inlining:
     """Mixed into NestWriter."""
 
     env: dict[str, Any]
+    inputs: Any
     bind: Any
     bound: dict[str, Any]
     assigned: set[str]
@@ -104,7 +105,12 @@ class Inlining:
         without_exceptions(body, RaisedInCall)
         body = [renaming.visit(statement) for statement in body]
         for outside in sorted(renaming.outside):
-            self.surroundings[outside + path] = self.taken_from(node, function, outside)
+            is_cell = outside in code.co_freevars
+            owner = id(function) if is_cell else id(function.__globals__)
+            if (varied := self.inputs.varied.get((owner, outside))) is not None:
+                self.env[outside + path], self.bound[outside + path] = self.env[varied], ()
+            else:
+                self.surroundings[outside + path] = self.taken_from(node, function, outside)
         frame = Frame(self.frames[-1].call or node, path, code)
         assigned = assigned_names(body)
         self.frames.append(frame)
@@ -228,6 +234,9 @@ class Inlining:
         defaults.update(function.__kwdefaults__ or {})
         for parameter in [*positional, *only_named]:
             if parameter in given:
+                continue
+            if (varied := self.inputs.varied.get((id(function), parameter))) is not None:
+                given[parameter] = self.env[varied]
                 continue
             if type(defaults.get(parameter)) not in PLAIN:
                 raise Refused(node, f"these arguments of {name}()")

@@ -231,7 +231,7 @@ class NestWriter(
             numpy_floats=self.numpy_floats,
             numpy_integers=self.numpy_integers,
             text=lambda: text,
-            still_holds=self.taken.check(),
+            taken=self.taken.check(),
             paused=paused,
             exit=exit,
             rounds=rounds,

@@ -14,7 +14,8 @@ import numpy
 from frit import _core
 from frit.loops.nest.asked import count_of
 from frit.loops.run.list_runs import ListFacts
-from frit.translate.record import record
+from frit.loops.run.surroundings import Surroundings
+from frit.translate.record import field, record
 
 
 @record
@@ -30,6 +31,8 @@ class Inputs:
     is_unbound: frozenset[str]  # outputs that may have no value before the nest
     logs: frozenset[str] = frozenset()  # lists that are only appended to: empty ones stand for them
     left: int = 0  # last rounds that are not run; the guard holds for them too. Below 0: only they
+    # By the id() of a function, and a name in its closure or a default's: a name of the nest.
+    varied: dict[tuple[int, str], str] = field(default_factory=dict)
 
 
 # What a variable's counter says instead, where it may have become one of Python's kinds again.
@@ -91,7 +94,7 @@ class Translation:
     numpy_floats: bool
     numpy_integers: bool  # of which one may overflow
     text: Callable[[], Text]
-    still_holds: Callable[[], bool] | None  # what was taken from the program
+    taken: Surroundings | None  # from the program
     paused: int = -1  # the result that says whether it is to go on, with more room in lists, or -1
     # Results, or -1: the exit at which it was left (find/exits.py), and how many rounds were begun.
     exit: int = -1

@@ -5,10 +5,17 @@ from __future__ import annotations
 import builtins
 import functools
 import sys
-import types
 
 from frit import _activity, _kept
 from frit._quiet import without_collections
+from frit.loops.run.functions import (
+    CONSTANTS,
+    is_number,
+    is_same,
+    numbers_of,
+    part_at,
+    variables_read,
+)
 from frit.loops.run.given import is_surrounding, key_of, may_end, name_of, real
 from frit.loops.run.place import MONITORING, REFUSED
 
@@ -19,10 +26,12 @@ if TYPE_CHECKING:
 
     from frit.loops.run.attributes import Attributes
     from frit.loops.run.bounds import Bounds
+    from frit.loops.run.functions import Path
     from frit.loops.run.place import Place
     from frit.loops.run.site import Plan, Site
     from frit.loops.run.traits import Guess
 
+VARIED = "$"  # behind the names of what functions were made with
 MOST_BINDINGS = 4  # of a place whose objects are not what they may become
 _missing = object()
 
@@ -31,9 +40,19 @@ class Binding:
     """The names of a place, as its first call finds them: numbers and arrays, or surroundings."""
 
     def __init__(
-        self, place: Place, passed: tuple[Any, ...], space: dict[str, Any], core: Any
+        self,
+        place: Place,
+        passed: tuple[Any, ...],
+        space: dict[str, Any],
+        core: Any,
+        *,
+        first: Binding | None = None,
     ) -> None:
+        """first: one of the place, of which a function was another one; they share its gate."""
         self.place = place
+        self.first = first
+        self.lost = 0.0  # seconds as Python, if it is not the first
+        self.has_changed = False  # what it stands for is not what it was, at the latest call
         self.outputs = place.outputs
         self.sites: dict[int, Site] = {}  # by the rounds that are left to Python
         self.site: Site | None = None  # the latest
@@ -65,16 +84,19 @@ class Binding:
         self.grown_numbers: list[int] = []
         self.logs: frozenset[str] = frozenset()  # those that it does nothing else with
         self.attributes = self.find_attributes(passed, space, core)
+        self.find_varied([b for b in (first, place.binding, *place.others) if b is not None])
         self.bounds: Bounds | None = None
         if self.place.traits.callees:
             self.find_bounds()
         if "append" in place.traits.attributes:
             self.find_grown(passed, space)
-        reads_more = any((self.read, self.attributes, self.grown, self.bounds))
+        reads_more = any(
+            (self.read, self.attributes, self.varied, place.varied, self.grown, self.bounds)
+        )
         self.takes_all = len(self.taken) == len(place.passed) and not reads_more
         if {*self.read, *place.passed} & place.shared:
             self.refuse("another thread may change a variable that it reads")
-        if place.is_module and (found := self.functions_read(space)):
+        if place.is_module and (found := self.functions_read()):
             from frit.loops.names import assigned_names
 
             if found & assigned_names([place.node]):
@@ -99,6 +121,47 @@ class Binding:
             return False
         self.names.append(name)
         return True
+
+    def find_varied(self, others: list[Binding]) -> None:
+        """Numbers that functions were made with, as far as those of others differ, or read."""
+        self.varied: list[tuple[str, Path]] = []
+        self.varied_functions: set[str] = set()  # of which all numbers are values
+        for name, value in self.surroundings.items():
+            known = [b.surroundings.get(name) for b in others]
+            paths = numbers_of(value)
+            if any(is_same(x, value, but_numbers=True) and not is_same(x, value) for x in known):
+                self.varied_functions.add(name)
+            else:
+                paths = [p for p in paths if type(part_at(value, p)) not in CONSTANTS]
+            self.varied += ((name, path) for path in paths)
+        self.place.vary(
+            (space, name)
+            for space, name in variables_read(self.surroundings.values())
+            if is_number(x := space.get(name)) and type(x) not in CONSTANTS
+        )
+        names = [".".join((name, *path)) for name, path in self.varied]
+        names += [f"{k}.{name}" for k, (_, name) in enumerate(self.place.varied)]
+        self.names = [*self.names, *(name + VARIED for name in names)]
+
+    def inputs_of_functions(self) -> dict[tuple[int, str], str]:
+        """Of a function or a module's variables, and by name: the value that stands for it."""
+        found = {}
+        for name, path in self.varied:
+            owner = part_at(self.surroundings[name], path[:-1])
+            found[id(owner), path[-1]] = ".".join((name, *path)) + VARIED
+        for k, (space, name) in enumerate(self.place.varied):
+            found[id(space), name] = f"{k}.{name}{VARIED}"
+        return found
+
+    def values_of_functions(
+        self, passed: tuple[Any, ...], space: dict[str, Any]
+    ) -> tuple[Any, ...]:
+        """Raises KeyError."""
+        if not self.varied and not self.place.varied:
+            return ()
+        given = dict(zip(self.place.passed, passed, strict=True))
+        found = [part_at(given[n] if n in given else space[n], path) for n, path in self.varied]
+        return (*found, *(own[name] for own, name in self.place.varied))
 
     @property
     def node(self) -> ast.For | ast.While:
@@ -146,6 +209,8 @@ class Binding:
 
     def make_gate(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> Any:
         place = self.place
+        if self.first is not None:
+            return self.first.gate
         if self.is_whole and self.attributes is not None and place.early is not None:
             place.put(place.early)
             return place.early
@@ -281,23 +346,11 @@ class Binding:
         else:
             self.place.told, self.is_whole = f"{name} has no value", False
 
-    def functions_read(self, space: dict[str, Any]) -> set[str]:
-        """The variables of the module that the functions in the surroundings may read."""
-        found: set[str] = set()
+    def functions_read(self) -> set[str]:
+        """The variables of modules that the functions in the surroundings may read."""
         methods = self.attributes.plain_methods if self.attributes is not None else []
         functions = [*self.surroundings.values(), *(m.function for m in methods)]
-        due = [f.__code__ for f in functions if isinstance(f, types.FunctionType)]
-        seen: set[types.CodeType] = set()
-        while due:
-            code = due.pop()
-            if code in seen:
-                continue
-            seen.add(code)
-            found.update(code.co_names)
-            due += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-            called = (space.get(name) for name in code.co_names)
-            due += [f.__code__ for f in called if isinstance(f, types.FunctionType)]
-        return found
+        return {name for _, name in variables_read(functions)}
 
     def values_of(self, passed: tuple[Any, ...], space: dict[str, Any]) -> tuple[Any, ...] | None:
         """The values; None where the names are not what they were."""
@@ -305,10 +358,12 @@ class Binding:
             self.place.forget()  # names may have got values since
             return None
         for k, value in self.known_passed:
-            if passed[k] is not value:
-                return self.changed(self.place.passed[k])
+            name = self.place.passed[k]
+            if passed[k] is not value and not self.is_same(name, value, passed[k]):
+                return self.changed(name)
         for name, value in self.known:
-            if space.get(name) is not value:
+            now = space.get(name)
+            if now is not value and not self.is_same(name, value, now):
                 return self.changed(name)
         for name in self.absent:
             if name in space:
@@ -322,15 +377,16 @@ class Binding:
         try:
             values = (*(passed[k] for k in self.taken), *(space[name] for name in self.read))
             found = self.attributes
+            more = self.values_of_functions(passed, space)
             if found is None:
-                return self.with_more(values)
+                return self.with_more(values + more)
             attributes = found.values(self.roots(found, passed, space))
         except KeyError as missing:
             return self.changed(str(missing.args[0]))
         if attributes is None:
             self.place.told = "an attribute is not a plain one"
             return None
-        return self.with_more(values + attributes)
+        return self.with_more(values + attributes + more)
 
     def with_more(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """With bounds that Python computes, and the lengths of lists that the nest appends to."""
@@ -360,8 +416,11 @@ class Binding:
             made[number], made[counts + k] = [], 0
         return tuple(made)
 
+    def is_same(self, name: str, known: Any, value: Any) -> bool:
+        return is_same(known, value, but_numbers=name in self.varied_functions)
+
     def changed(self, name: str) -> None:
-        self.place.told = f"{name} is not what it was"
+        self.place.told, self.has_changed = f"{name} is not what it was", True
 
     def make_site(self, left: int) -> Site:
         self.gate.note_translated()

@@ -34,8 +34,8 @@ class Question:
     def __init__(self, origin: Origin, inputs: Inputs, attributes: Iterable[str]) -> None:
         """Raises Unlike."""
         self.inputs = inputs
-        described = Description(inputs.surroundings, attributes)
-        self.still_holds = described.taken.check()
+        described = Description(inputs.surroundings, attributes, inputs.varied)
+        self.taken = described.taken.check()
         self.name = name_of(origin, inputs.key, inputs.left)
         names = inputs.names, inputs.outputs, sorted(inputs.is_unbound)
         self.facts = origin[1] + repr((numpy.__version__, names, described.words)).encode()
@@ -59,7 +59,7 @@ class Question:
             lists=[ListFacts(*fact) for fact in lists[0]],
             capacities=guard_of(lists[1]) if lists[1] is not None else None,
             text=functools.partial(pickle.loads, text),
-            still_holds=self.still_holds,
+            taken=self.taken,
             **others,
         )
 

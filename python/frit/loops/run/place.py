@@ -13,7 +13,7 @@ import itertools
 import sys
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from frit import _activity, _importer
 from frit._quiet import without_collections
@@ -54,6 +54,8 @@ MOST_SHORT = 1000  # loops, one behind the other, that end in their first turn
 MOST_UNASKED = 5e-6  # .. of lists that nobody asks about
 DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
 MOST_PASSED_OVER = 10_000
+MOST_OTHERS = 7  # bindings of a place beside the one that is used
+REBOUND = 0.02  # seconds, before one of those makes room for another one
 LITTLE = 1e-4  # seconds of a loop that counts, without NumPy
 LONG_LISTS = "its lists are long, and it is short"
 NOT_YET = "it has not run long enough to be worth it"
@@ -102,6 +104,7 @@ class Place:
         "at",
         "binding",
         "bindings",
+        "bound_at",
         "clock",
         "early",
         "fails",
@@ -118,6 +121,7 @@ class Place:
         "on",
         "origin",
         "original",
+        "others",
         "outputs",
         "outside",
         "pass_over",
@@ -137,6 +141,7 @@ class Place:
         "told",
         "trees",
         "turns",
+        "varied",
     )
     traced = staticmethod(sys.gettrace)
 
@@ -174,6 +179,10 @@ class Place:
         self.note_hopeless: weakref.WeakMethod[Callable[[], None]] | None = None
         self.original: types.CodeType | None = None  # of the function, as Python compiles it
         self.binding: Binding | None = None
+        self.others: list[Binding] = []  # of other functions
+        # Numbers of modules that functions read, and that have changed.
+        self.varied: list[tuple[dict[str, Any], str]] = []
+        self.bound_at = 0.0
         self.bindings = 0  # in vain, where attributes were not plain
         self.inner: list[Place] = []  # of the loops in it
         # Those that are not asked, since all of it is too short, with their gates.
@@ -430,6 +439,8 @@ class Place:
             if binding is None:
                 return None, 0
         values = binding.values_of(passed, space)
+        if values is None and binding.has_changed:
+            binding, values = self.other_binding(binding, passed, space, core)
         if values is None:
             return None, 0
         signature = core.loop_signature(values) if rounds is None else None
@@ -469,6 +480,10 @@ class Place:
             if found is not None and binding.takes_all:
                 binding.note(signature, site)  # the gate had forgotten it
             return found, 0
+        if binding.first is not None and not binding.sites and not self.is_eager:
+            binding.lost += self.expected(binding, passed, 0.0)
+            if binding.lost < WORTH:
+                return self.not_now(NOT_YET)
         left = 0
         if self.is_peeled and rounds is not None:
             known = dict(zip(binding.names, values, strict=True))
@@ -484,6 +499,40 @@ class Place:
         if found is not None:
             binding.note(signature, site)
         return found, left
+
+    def other_binding(
+        self, binding: Binding, passed: tuple[Any, ...], space: dict[str, Any], core: Any
+    ) -> tuple[Binding, tuple[Any, ...] | None]:
+        """That of the functions that this call is given, and its values."""
+        binding.has_changed = False
+        for number, other in enumerate(self.others):
+            values = other.values_of(passed, space)
+            if values is not None:
+                self.others[number], self.binding = binding, other
+                return other, values
+            other.has_changed = False
+        if not binding.is_whole:
+            return binding, None
+        while len(self.others) >= MOST_OTHERS:
+            if now() - self.bound_at < REBOUND:
+                return binding, None
+            del self.others[0]
+        made = self.bind(passed, space, core, binding.first or binding)
+        if made is None or not made.is_whole or (values := made.values_of(passed, space)) is None:
+            return binding, None
+        self.bound_at = now()
+        self.others.append(binding)
+        self.binding = made
+        return made, values
+
+    def vary(self, variables: Iterable[tuple[dict[str, Any], str]]) -> bool:
+        """Makes these numbers of modules values of the nest; False: they all are."""
+        known, count = {(id(space), name) for space, name in self.varied}, len(self.varied)
+        for space, name in variables:
+            if (id(space), name) not in known:
+                known.add((id(space), name))
+                self.varied.append((space, name))
+        return len(self.varied) > count
 
     def expected(self, binding: Binding, passed: tuple[Any, ...], unknown: float) -> float:
         """Seconds that it takes as Python; of a `while`, that what is left of it takes at least."""
@@ -604,12 +653,18 @@ class Place:
         for place, _ in self.quiet:
             place.turn_off()
 
-    def bind(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> Binding | None:
+    def bind(
+        self,
+        passed: tuple[Any, ...],
+        space: dict[str, Any],
+        core: Any,
+        first: Binding | None = None,
+    ) -> Binding | None:
         from frit.loops.run.binding import Binding
 
         try:
             with without_collections():
-                return Binding(self, passed, space, core)
+                return Binding(self, passed, space, core, first=first)
         except Exception as error:  # whatever is wrong with us, Python can run it
             if is_from_handler(error):
                 raise
@@ -661,6 +716,7 @@ class Place:
 
     def forget(self) -> None:
         self.binding, self.clock, self.gate = None, None, None
+        self.others = []
         self.rest = self.ask_rest
         self.take = self.ask if self.turns is None else self.end_of_turn
 
@@ -690,7 +746,7 @@ def due_of(rounds: range, iterator: Any) -> tuple[int, int, int]:
 
 def calls() -> tuple[int, int]:
     """How many calls of nests ran compiled, and as Python, where somebody had taken them."""
-    bindings = [place.binding for place in places]
+    bindings = [b for place in places for b in (place.binding, *place.others)]
     sites = [s for b in bindings if b is not None for s in b.sites.values()]
     return sum(s.calls for s in sites), sum(s.calls_as_python for s in sites)
 

@@ -72,7 +72,7 @@ class Plan:
         self.lists = translation.lists
         self.guard = translation.guard
         self.has_signature = translation.has_signature
-        self.still_holds = translation.still_holds
+        self.taken = translation.taken
         self.nest = _core.LoopNest(translation.kernel, translation.results)
         has_floats = any(fact.dtype in "efd" for fact in self.lists)
         self.may_fail = translation.failures >= 0 or bool(streams) or has_floats
@@ -92,7 +92,7 @@ class Plan:
 
     def holds(self) -> bool:
         """Whether what was taken from the program is what it was."""
-        return self.still_holds is None or self.still_holds()
+        return self.taken is None or self.taken.hold()
 
     def saved(self, values: tuple[Any, ...]) -> list[tuple[Any, Any]] | None:
         numbers = self.translation.written
@@ -237,7 +237,7 @@ class Plan:
 
     def direct(self) -> tuple[Any, ...] | None:
         """What a gate needs to run it without Python: the nest, outputs, warn, guard, failures."""
-        if self.still_holds is not None or self.streams or self.rooms:
+        if self.taken is not None or self.streams or self.rooms:
             return None
         t = self.translation
         has_outputs = t.outputs or t.returned is not None
@@ -400,6 +400,8 @@ class Site:
         if key in self.refused or attempts > MOST_PLANS:
             return None
         binding = self.binding
+        if self.makes_numbers_values(key):
+            return None
         inputs = Inputs(
             None,
             binding.names,
@@ -410,6 +412,7 @@ class Site:
             self.is_unbound,
             binding.logs,
             self.left,
+            binding.inputs_of_functions(),
         )
         try:
             with without_collections():
@@ -434,6 +437,17 @@ class Site:
             return None
         self.plans.setdefault(key, []).append(plan)
         return plan
+
+    def makes_numbers_values(self, key: str) -> bool:
+        """Numbers that functions read, and that change again: the next call gives them."""
+        gone = [p.taken for p in self.plans.get(key, ()) if p.taken is not None and not p.holds()]
+        if len(gone) < 2:
+            return False
+        place = self.binding.place
+        if not place.vary(x for taken in gone for x in taken.changed_numbers()):
+            return False
+        place.forget()
+        return True
 
     def plan_from(self, inputs: Inputs) -> Plan:
         """The kept one, if it fits the call; else it is made and kept. Raises Refused."""

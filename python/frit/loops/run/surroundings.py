@@ -10,9 +10,10 @@ import builtins
 import marshal
 import sys
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
+from frit.loops.run.functions import is_number
 from frit.loops.run.given import real
 from frit.loops.run.place import original_code
 
@@ -29,23 +30,27 @@ class Surroundings:
         self.cells: list[tuple[types.CellType, Any]] = []
         self.functions: list[tuple[types.FunctionType, Any, Any, Any]] = []
 
-    def check(self) -> Callable[[], bool] | None:
+    def changed_numbers(self) -> list[tuple[dict[str, Any], str]]:
+        """Variables of modules that are other numbers now."""
+        return [
+            (space, name)
+            for space, name, value in self.spaces
+            if is_number(value) and is_number(now := space.get(name)) and now is not value
+        ]
+
+    def check(self) -> Surroundings | None:
         """None: there is nothing to check."""
-        if not (self.spaces or self.cells or self.functions):
-            return None
-        spaces, cells, functions = self.spaces, self.cells, self.functions
+        return self if self.spaces or self.cells or self.functions else None
 
-        def hold() -> bool:
-            return (
-                all(space.get(name, MISSING) is value for space, name, value in spaces)
-                and all(cell.cell_contents is value for cell, value in cells)
-                and all(
-                    f.__code__ is code and f.__defaults__ is few and f.__kwdefaults__ is keywords
-                    for f, code, few, keywords in functions
-                )
+    def hold(self) -> bool:
+        return (
+            all(space.get(name, MISSING) is value for space, name, value in self.spaces)
+            and all(cell.cell_contents is value for cell, value in self.cells)
+            and all(
+                f.__code__ is code and f.__defaults__ is few and f.__kwdefaults__ is keywords
+                for f, code, few, keywords in self.functions
             )
-
-        return hold
+        )
 
 
 class Unlike(Exception):
@@ -58,8 +63,14 @@ class Description:
     attributes: the names behind a dot in the nest.
     """
 
-    def __init__(self, surroundings: dict[str, Any], attributes: Iterable[str]) -> None:
-        """Raises Unlike."""
+    def __init__(
+        self,
+        surroundings: dict[str, Any],
+        attributes: Iterable[str],
+        varied: Container[tuple[int, str]] = (),
+    ) -> None:
+        """varied: what functions were made with that is no part of it. Raises Unlike."""
+        self.varied = varied
         self.taken = Surroundings()
         self.words: list[Any] = []
         self.due: list[types.FunctionType] = []
@@ -105,6 +116,9 @@ class Description:
             raise Unlike from None
         found = []
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            if (id(function), name) in self.varied:
+                found += name, "varied"
+                continue
             try:
                 value = cell.cell_contents
             except ValueError:
@@ -112,13 +126,20 @@ class Description:
             self.taken.cells.append((cell, value))
             found += name, self.word_or_none(value)
         for name in sorted(_names_in(code)):
+            if (id(function.__globals__), name) in self.varied:
+                found += name, "varied"
+                continue
             value = function.__globals__.get(name, MISSING)
             self.taken.spaces.append((function.__globals__, name, value))
             if value is MISSING:
                 value = getattr(builtins, name, None)
             found += name, self.word_or_none(value)
         named = sorted((keywords or {}).items())
-        defaults = [self.word_or_none(x) for x in (*(few or ()), *(y for x in named for y in x))]
+        last = code.co_varnames[: code.co_argcount][-len(few) :] if few else ()
+        defaults = [
+            (name, "varied" if (id(function), name) in self.varied else self.word_or_none(value))
+            for name, value in (*zip(last, few or (), strict=True), *named)
+        ]
         return text, found, defaults
 
     def word_or_none(self, value: Any) -> Any:

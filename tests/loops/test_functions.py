@@ -1,0 +1,275 @@
+"""test_functions.py: nests that are given functions: others, of one code, and made with numbers.
+
+FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED: how many programs, and the first.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import random
+import textwrap
+
+import numpy as np
+import pytest
+
+import frit
+from frit import _activity
+from frit.loops.find import implicit
+from frit.loops.run import place, traits
+
+from .test_exits import calls_of
+from .test_whiles import compiled
+
+PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "60"))
+FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
+pytestmark = pytest.mark.timeout(max(900, PROGRAMS))
+
+
+def iterate(f, x, n):
+    total = 0.0
+    for _ in range(n):
+        x = f(x)
+        total = total + x
+    return x, total
+
+
+def same(parallel, function, x, n):
+    found = []
+    for run in (iterate, parallel):
+        try:
+            found.append(repr(run(function, x, n)))
+        except Exception as error:
+            found.append(repr(error))
+    assert found[0] == found[1]
+
+
+def test_functions_by_turns():
+    parallel = frit.parallelize(iterate)
+    others = [lambda x: x * 0.5 + 1, lambda x: 1 - x * x * 0.25, abs, math.sin, np.cos]
+    for _ in range(4):
+        for f in others:
+            same(parallel, f, 0.75, 40)
+    assert calls_of(parallel) > 12
+
+
+def made(a, b):
+    def inner(x):
+        return a * x + b
+
+    return inner
+
+
+def test_functions_of_one_code_share_a_nest():
+    parallel = frit.parallelize(iterate)
+    for k in range(30):
+        same(parallel, made(k * 0.03, 1.0 - k), 0.5, 20)
+    assert calls_of(parallel) > 25
+    (site, *_) = parallel.__frit__.sites
+    assert len(parallel.__frit__.places[0].others) == 1  # the first one's numbers were constants
+    assert sum(len(plans) for plans in site.plans.values()) == 1
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda k: lambda x: x * 0.5 + k,
+        lambda k: lambda x, k=k: x * 0.5 + k,
+        lambda k: lambda x, *, k=k: x * 0.5 + k,
+        lambda k: lambda x, a=0.25, k=k: x * a + k,
+        lambda k: functools.partial(lambda k, x: x * 0.5 + k, k),
+        lambda k: (lambda g: lambda x: g(x) * 0.5)(lambda x: x + k),
+        lambda k: (lambda g, h: lambda x: g(x) + h(x))(math.sin, lambda x: x * k),
+        lambda k: np.poly1d([0.5, k]),
+        lambda k: made(k, 0.5),
+    ],
+)
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [0.5, 0.25, -1.0, 3.0, 0.5, float("nan"), float("inf"), -0.0, 0.0],
+        [1, 2, 0, -1, 2**61, 2**70, 3],
+        [np.float64(0.5), np.float64(0.75), np.float32(0.1), np.float64(1)],
+        [True, False, True],
+        [0.5, 1, np.float64(0.25), True, 0.125, 2, np.int64(3), 1j, "text", None, 0.5],
+        [np.int64(2), np.int64(5), np.int32(7), np.uint8(200)],
+    ],
+)
+def test_what_functions_are_made_with(make, numbers):
+    parallel = frit.parallelize(iterate)
+    with np.errstate(all="ignore"):
+        for k in numbers * 2:
+            same(parallel, make(k), 0.5, 12)
+
+
+def test_a_cell_that_changes_between_calls():
+    def counter():
+        k = 0.5
+
+        def f(x):
+            return x * 0.25 + k
+
+        def change(by):
+            nonlocal k
+            k = by
+
+        return f, change
+
+    parallel = frit.parallelize(iterate)
+    (f, change_f), (g, change_g) = counter(), counter()
+    for k in (0.5, 1.0, 1, 2, 0.25, np.float64(0.5), 0.75):
+        for one in (f, g):
+            same(parallel, one, 0.5, 15)
+        change_f(k)
+        same(parallel, f, 0.5, 15)
+        same(parallel, g, 0.5, 15)
+        change_g(k)
+    assert calls_of(parallel) > 10
+
+
+def test_a_cell_without_a_value():
+    def maker():
+        def f(x):
+            return x + k
+
+        if no:
+            k = 1.0
+        return f
+
+    no = False
+    parallel = frit.parallelize(iterate)
+    for _ in range(3):
+        same(parallel, maker(), 0.5, 10)
+        same(parallel, made(0.5, 0.5), 0.5, 10)
+
+
+def test_defaults_and_codes_that_change():
+    def f(x, k=0.5):
+        return x * 0.5 + k
+
+    parallel = frit.parallelize(iterate)
+    same(parallel, f, 0.5, 10)
+    for defaults in ((0.25,), (0.75,), (1,), None, (0.5,), (0.5, 0.25)):
+        f.__defaults__ = defaults
+        same(parallel, f, 0.5, 10)
+    f.__defaults__ = (0.5,)
+    f.__code__ = (lambda x, k: x - k).__code__
+    same(parallel, f, 0.5, 10)
+
+
+def test_a_function_with_attributes_is_itself_alone():
+    def f(x):
+        return x * 0.5
+
+    f.note = [1]
+    parallel = frit.parallelize(iterate)
+    for _ in range(3):
+        same(parallel, f, 0.5, 10)
+    assert calls_of(parallel) == 3
+
+
+# fmt: off
+LINE = [lambda x: x + 1, lambda x: x * 0.5, (lambda y: lambda x: x - y)(2), lambda x: (lambda x: -x)(x)]  # noqa: E501
+# fmt: on
+
+
+def test_several_functions_of_one_line():
+    parallel = frit.parallelize(iterate)
+    for f in [*LINE, *LINE]:
+        same(parallel, f, 0.75, 10)
+
+
+PARAMETER, SCALAR = 0.5, np.float64(0.25)
+
+
+def reads_module(x):
+    return x * PARAMETER + SCALAR
+
+
+def test_numbers_of_the_module_that_change(monkeypatch):
+    parallel = frit.parallelize(iterate)
+    for k in range(20):
+        monkeypatch.setitem(globals(), "PARAMETER", k * 0.04)
+        monkeypatch.setitem(globals(), "SCALAR", np.float64(k))
+        same(parallel, reads_module, 0.5, 10)
+    for other in (1, np.float64(0.5), "text", 0.25, 2**80, True):
+        monkeypatch.setitem(globals(), "PARAMETER", other)
+        same(parallel, reads_module, 0.5, 10)
+    assert calls_of(parallel) > 12
+
+
+def test_many_functions_are_no_burden():
+    parallel = frit.parallelize(iterate)
+    for k in range(60):
+        space = {}
+        exec(compiled(f"def f(x): return x * 0.5 + {k}", f"<many {k}>"), space)
+        same(parallel, space["f"], 0.5, 10)
+    assert len(parallel.__frit__.places[0].others) <= place.MOST_OTHERS
+
+
+PIECES = ["x * {0}", "x + {0}", "x - {1}", "({0} - x) * {1}", "math.sin(x) + {0}", "x * x * {1}"]
+
+
+def function_text(numbers: random.Random) -> str:
+    piece = numbers.choice(PIECES).format(*numbers.choice([("a", "b"), ("b", "m"), ("m", "a")]))
+    form = numbers.randrange(4)
+    if form == 0:
+        return f"lambda a, b: lambda x: ({piece}) * 0.5"
+    if form == 1:
+        return f"lambda a, b: lambda x, a=a, b=b: ({piece}) * 0.5"
+    if form == 2:
+        return f"lambda a, b: (lambda g: lambda x, *, b=b: g(x) * 0.5 + b)(lambda x: {piece})"
+    return f"lambda a, b: lambda x: outer(lambda y: ({piece.replace('x', 'y')}) * 0.5, x)"
+
+
+@np.errstate(all="ignore")
+def test_random_functions_do_what_python_does(monkeypatch):
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    monkeypatch.setattr(place, "WORTH", 0.0)
+    monkeypatch.setattr(traits, "SHORT", -1.0)
+    ran = 0
+    values = [0.5, -0.25, 1, 2, np.float64(0.75), 0.0, 3, True, np.int64(2)]
+    for seed in range(FIRST, FIRST + PROGRAMS):
+        numbers = random.Random(seed)
+        makers = [function_text(numbers) for _ in range(3)]
+        text = textwrap.dedent(f"""
+            import math
+            m = 0.5
+            def outer(g, x):
+                return g(x) + m
+            makers = [{", ".join(makers)}]
+            def iterate(f, x, n):
+                for k in range(n):
+                    x = f(x)
+                return x
+            log = []
+            for maker, a, b, new, n in steps:
+                m = new
+                try:
+                    log.append(repr(iterate(makers[maker](a, b), 0.5, n)))
+                except Exception as error:
+                    log.append(repr(error))
+        """)
+        steps = [
+            (
+                numbers.randrange(3),
+                numbers.choice(values),
+                numbers.choice(values),
+                numbers.choice([0.5, 0.5, 0.25, 1, np.float64(0.125)]),
+                numbers.choice([5, 30]),
+            )
+            for _ in range(25)
+        ]
+        plain = compiled(text, f"<functions {seed}>")
+        ours = implicit.code_of(text, plain)
+        logs = []
+        for code in (plain, ours):
+            space = {"__name__": "program", "steps": steps}
+            exec(code, space)
+            logs.append(space["log"])
+        assert logs[0] == logs[1], f"seed {seed}\n{text}\n{steps}"
+        for one in place.places_of(space["iterate"].__code__, space):
+            bindings = [b for b in (one.binding, *one.others) if b is not None]
+            ran += sum(site.calls for b in bindings for site in b.sites.values())
+    assert ran > PROGRAMS  # else nothing was tested
