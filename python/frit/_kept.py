@@ -19,7 +19,7 @@ TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
     from typing import Any
 
-_MAGIC = b"FRITNES3"
+_MAGIC = b"FRITNES4"
 _HEAD = len(_MAGIC) + 8  # and the checksum
 _SEED = 0x66726974
 LIMIT = 64 << 20  # bytes of all files; beyond, the oldest go

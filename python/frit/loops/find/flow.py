@@ -22,6 +22,7 @@ _DEFINITIONS = frozenset([ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef])
 _NOT_IN_NESTS = frozenset([ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.JoinedStr])
 _SERIES = frozenset("range enumerate zip reversed ndindex ndenumerate arange linspace".split())
 _WITH_TEXTS = frozenset([ast.Call, ast.Compare])
+_WITH_TEXT = (ast.In, ast.NotIn, ast.Eq, ast.NotEq)
 _NEVER = -1  # of a way out that no path takes: whatever is read behind it is "assigned" before
 
 
@@ -410,13 +411,13 @@ def leaving(loop: ast.For) -> ast.AST | None:
 
 
 def text_in(node: ast.AST) -> str | None:
-    """That of float("inf"), choice("ACGT"), or c in "aeiou": other texts in nests are characters.
+    """That of float("inf"), choice("ACGT"), c in "aeiou", or method == "heun".
 
-    It is the last of the node's parts.
+    Other texts in nests are characters. It is the last of the node's parts.
     """
     part = None
     if isinstance(node, ast.Compare):
-        if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        if len(node.ops) == 1 and isinstance(node.ops[0], _WITH_TEXT):
             part = node.comparators[0]
     elif isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))

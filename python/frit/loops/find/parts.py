@@ -26,7 +26,7 @@ _TEXT = re.compile(rb"\n[^#\n\"']*[^#\n\"'rRbBuUfF \t][^#\n\"']*[\"']")
 # Texts that a nest may have: of one character, of errors, and those that flow.text_in() knows.
 _FEW = re.compile(
     rb"(?<!\w)(?:\"(?:[^\"\\\n]|\\.)\"|'(?:[^'\\\n]|\\.)')"
-    rb"|\b(?:in[ \t]+|(?:choice|float)\()(?:\"[^\"\\\n]*\"|'[^'\\\n]*')"
+    rb"|(?:\bin[ \t]+|[=!]=[ \t]*|\b(?:choice|float)\()(?:\"[^\"\\\n]*\"|'[^'\\\n]*')"
     rb"|\b(?:raise|assert)\b.*(?:\n[ \t]+[rRbBuUfF]*[\"'].*)*"
 )
 # A branch may have anything (exits.py).

@@ -18,6 +18,7 @@ from frit.loops.run.functions import (
 )
 from frit.loops.run.given import is_surrounding, key_of, may_end, name_of, real
 from frit.loops.run.place import MONITORING, REFUSED
+from frit.loops.run.texts import compared_names, settled
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Binding:
         self.grown: list[str] = []  # lists that the nest appends to, and their numbers
         self.grown_numbers: list[int] = []
         self.logs: frozenset[str] = frozenset()  # those that it does nothing else with
+        self.attribute_texts: dict[int, str] = {}  # by number of the attribute
         self.attributes = self.find_attributes(passed, space, core)
         self.find_varied([b for b in (first, place.binding, *place.others) if b is not None])
         self.bounds: Bounds | None = None
@@ -116,7 +118,8 @@ class Binding:
 
     def is_value(self, name: str, value: Any) -> bool:
         """Whether the nest gets it at each call; what is none is a surrounding."""
-        if is_surrounding(value):
+        is_text = type(value) is str and name in self.place.traits.texts
+        if is_text or is_surrounding(value):
             self.surroundings[name] = real(value)
             return False
         self.names.append(name)
@@ -169,6 +172,9 @@ class Binding:
         node = self.place.node if self.attributes is None else self.attributes.node
         if self.bounds is not None:
             node = self.bounds.node
+        texts = {name: x for name, x in self.surroundings.items() if type(x) is str}
+        if texts:
+            node = settled(node, texts)
         if not self.grown:
             return node
         from frit.loops.run.list_runs import with_counts
@@ -283,7 +289,21 @@ class Binding:
         self.names = [name for name in self.names if name not in roots] + found.names
         self.outputs = [*self.outputs, *found.stored]
         self.surroundings |= found.methods
+        self.find_texts(found, passed, space)
         return found
+
+    def find_texts(self, found: Attributes, passed: tuple[Any, ...], space: dict[str, Any]) -> None:
+        """Attributes that are only compared with texts."""
+        from frit.loops.names import nodes_in
+
+        compared = compared_names(nodes_in([found.node])) - {*found.stored}
+        if compared.isdisjoint(found.names):
+            return
+        now = found.values(self.roots(found, passed, space)) or ()
+        for number, (name, value) in enumerate(zip(found.names, now, strict=False)):
+            if name in compared and type(value) is str:
+                self.attribute_texts[number] = self.surroundings[name] = value
+                self.names.remove(name)
 
     def roots(
         self, found: Attributes, passed: tuple[Any, ...], space: dict[str, Any]
@@ -386,6 +406,12 @@ class Binding:
         if attributes is None:
             self.place.told = "an attribute is not a plain one"
             return None
+        if self.attribute_texts:
+            for number, text in self.attribute_texts.items():
+                if attributes[number] != text:
+                    return self.changed(found.names[number])
+            numbered = enumerate(attributes)
+            attributes = tuple(x for k, x in numbered if k not in self.attribute_texts)
         return self.with_more(values + attributes + more)
 
     def with_more(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:

@@ -36,6 +36,8 @@ def is_same(one: Any, other: Any, *, but_numbers: bool = False, depth: int = 0) 
     """Whether a call of either does the same; but_numbers: but for numbers it was made with."""
     if one is other:
         return True
+    if type(one) is str and type(other) is str:
+        return one == other
     if type(one) is type(other) and is_number(one):
         return but_numbers or type(one) not in CONSTANTS or one == other
     if type(one) is not types.FunctionType or type(other) is not types.FunctionType:

@@ -89,7 +89,7 @@ class Description:
     def word(self, value: Any) -> Any:
         value = real(value)
         kind = type(value)
-        if kind in PLAIN and value == value:
+        if kind is str or kind in PLAIN and value == value:
             return kind.__name__, value
         if kind is types.FunctionType and not _is_numpys(value):
             function = getattr(getattr(value, "__frit__", None), "function", value)

@@ -208,6 +208,7 @@ class Traits:
     guess: Guess | None  # where all of its variables are arrays and numbers
     early: Guess | None  # where owners are objects: by names with dots, before these are looked at
     has_computed_bounds: bool  # of the outermost loop, by calls
+    texts: list[str]  # variables that are only compared with texts
 
 
 def traits_of(node: ast.For | ast.While, variables: Iterable[str]) -> Traits:
@@ -215,6 +216,7 @@ def traits_of(node: ast.For | ast.While, variables: Iterable[str]) -> Traits:
 
     from frit.loops.names import callees_of, nodes_in
     from frit.loops.run.attributes import uses_of
+    from frit.loops.run.texts import compared_names
     from frit.loops.run.work import FUNCTIONS, guess_of
 
     nodes = nodes_in([node])
@@ -230,17 +232,20 @@ def traits_of(node: ast.For | ast.While, variables: Iterable[str]) -> Traits:
     over = node.iter if isinstance(node, ast.For) else None
     bounds = over.args if isinstance(over, ast.Call) else []
     has_calls = any(isinstance(part, ast.Call) for part in nodes_in(bounds))
-    return Traits(sorted(owners), sorted(attributes), callees_of(nodes), guess, early, has_calls)
+    texts = sorted(compared_names(nodes))
+    names = sorted(owners), sorted(attributes), callees_of(nodes)
+    return Traits(*names, guess, early, has_calls, texts)
 
 
 def as_row(traits: Traits) -> tuple[Any, ...]:
     """What marshal can write."""
     found = traits.guess, traits.early
     guesses = [values_of(g) if g is not None else None for g in found]
-    return traits.owners, traits.attributes, traits.callees, *guesses, traits.has_computed_bounds
+    names = traits.owners, traits.attributes, traits.callees
+    return *names, *guesses, traits.has_computed_bounds, traits.texts
 
 
 def from_row(row: tuple[Any, ...]) -> Traits:
-    *names, guess, early, has_computed_bounds = row
+    *names, guess, early, has_computed_bounds, texts = row
     guesses = [Guess(*g) if g is not None else None for g in (guess, early)]
-    return Traits(*names, *guesses, has_computed_bounds)
+    return Traits(*names, *guesses, has_computed_bounds, texts)
