@@ -654,3 +654,18 @@ def test_explain_says_which_branch_was_reached(at_once):
     assert f"an error is possible at this call, or it gets to line {line}" in str(
         frit.explain(parallel)
     )
+
+
+def test_loops_that_are_too_short_for_a_nest_stay_python():
+    def f(n):
+        x = 0.5
+        for _ in range(n):
+            x = 3.9 * x * (1 - x)
+            if x < 0:
+                print("negative")
+        return x
+
+    parallel = frit.parallelize(f)
+    for _ in range(4000):
+        parallel(20)
+    assert calls_of(parallel) < 1000

@@ -50,7 +50,7 @@ MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
 INFINITY = float("inf")
 RANGE_ITERATOR = type(iter(range(0)))
-MOST_SHORT = 1000  # loops, one behind the other, that end in their first turn
+MOST_SHORT = 1000  # loops with exits, one behind the other, that are not worth to be asked for
 MOST_UNASKED = 5e-6  # .. of lists that nobody asks about
 DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
 MOST_PASSED_OVER = 10_000
@@ -276,7 +276,8 @@ class Place:
             if not self.is_module:
                 *passed, rounds, iterator = passed  # type: ignore[assignment]
             passed = (*passed, *due_of(rounds, iterator)[: len(turns.due)])
-        seconds = turns.end(began, 0 if turns.is_at_once else self.rounds)
+        done = turns.ahead - iterator.__length_hint__() if turns.due else self.rounds
+        seconds = turns.end(began, 0 if turns.is_at_once else done)
         turns.is_at_once, turns.entered = False, None
         values = dict(zip(self.passed, passed, strict=True))
         if not self.may_be_worth_it(turns, seconds, values):
@@ -306,28 +307,25 @@ class Place:
             turns.succeed()
             return found
         *found, count, left = found
-        turns.has_paused = left != 0
         self.left = left
-        if left <= 0:
+        pays = not turns.exits or turns.pays(seconds, count)
+        turns.has_paused = left != 0 and pays
+        if not turns.exits:
             turns.succeed()
-            # A module's own has stored its variables; it goes on as behind any other turn.
-            turns.is_at_once = left < 0 and not self.is_module
-            return (*found, left) if left == 0 or turns.is_at_once else None
-        if turns.due:
-            index = rounds.index(found[self.outputs.index(self.node.target.id)])
-            iterator.__setstate__(index + 1)
-        turns.is_at_once = turns.pays(seconds, count)
-        if turns.is_at_once:
-            turns.entered = iterator
-        elif not turns.is_measured:
-            self.rounds = turns.sample
-        else:
-            turns.has_paused = False
+        elif not pays and turns.is_measured:
             turns.fails += 1
             self.wait_longer(turns)
+        elif not pays:
+            self.rounds, turns.has_paused = turns.sample, left != 0
+        if turns.due and left > 0:
+            index = rounds.index(found[self.outputs.index(self.node.target.id)])
+            iterator.__setstate__(index + 1)
+        # A module's own that has paused goes on as behind any other turn.
+        turns.is_at_once = left != 0 and pays and not (left < 0 and self.is_module)
+        turns.entered = iterator if turns.is_at_once else None
         self.again = 0 if turns.is_at_once else self.rounds
         turns.began = now()
-        return (*found, left)
+        return (*found, left) if left >= 0 or not self.is_module else None
 
     def wait_longer(self, turns: Turns) -> None:
         turns.least *= 4
@@ -346,15 +344,20 @@ class Place:
             return iterator
         if turns.entered is iterator:
             return ()
-        return itertools.islice(iterator, self.rounds)
+        turns.ahead, turns.began = iterator.__length_hint__(), now()
+        return itertools.islice(iterator, max(turns.first, self.rounds - turns.carried))
 
     def goes_on(self, iterator: Any) -> bool:
         """Whether there are rounds left."""
         turns = self.turns
         assert turns is not None
         if type(iterator) is RANGE_ITERATOR and iterator.__length_hint__():
-            turns.short_loops = 0
             return True
+        turns.carried += turns.ahead
+        if turns.ahead >= turns.first:
+            turns.short_loops, turns.is_measured = 0, True
+            turns.each = min(turns.each, (now() - turns.began) / turns.ahead)
+            return False
         turns.short_loops += 1
         if turns.short_loops > MOST_SHORT:
             self.on = False

@@ -91,11 +91,13 @@ class Turns:
         self.compiled = 0.0
         self.is_at_once = False  # the place is asked again before Python runs another round
         self.entered: Any = None  # the iterator of a `for` for which it is so
-        self.short_loops = 0  # that ended in their first turn, one behind the other
+        self.ahead = self.carried = 0  # rounds of a `for`: before it ends; of turns that ended so
+        self.short_loops = 0  # one behind the other
 
     def end(self, now: float, rounds: int) -> float:
         """What the turn has taken."""
         took, self.began = now - self.began, now
+        self.carried, carried = 0, self.carried
         if not rounds:  # the nest has run them
             return 0.0
         if rounds >= self.sample and self.count:
@@ -106,8 +108,9 @@ class Turns:
         self.each = min(self.each, took / rounds)
         if self.count < FEW:
             return 0.0
-        self.spent += self.each * rounds
-        return self.each * rounds
+        seconds = self.each * (rounds + carried)
+        self.spent += seconds
+        return seconds
 
     def is_worth_it(self, times: float = 1.0) -> bool:
         """times: what its translation takes, of another one's."""
