@@ -110,6 +110,7 @@ class Place:
         "fails",
         "file",
         "gate",
+        "has_translated",
         "inner",
         "is_eager",
         "is_module",
@@ -183,6 +184,7 @@ class Place:
         # Numbers of modules that functions read, and that have changed.
         self.varied: list[tuple[dict[str, Any], str]] = []
         self.bound_at = 0.0
+        self.has_translated = False  # in the latest call
         self.bindings = 0  # in vain, where attributes were not plain
         self.inner: list[Place] = []  # of the loops in it
         # Those that are not asked, since all of it is too short, with their gates.
@@ -286,7 +288,10 @@ class Place:
         found, _ = self.start(passed, None, sys._getframe(1))
         if found is not None:
             return self.end_of_nest(turns, found, now() - began, rounds, iterator)
-        turns.has_paused = False
+        turns.has_paused = self.has_translated = False
+        if self.told is NOT_YET:
+            self.rounds = turns.following()
+            return None
         if self.told is not LONG_LISTS:
             site = self.binding.site if self.binding is not None else None
             turns.fails += REFUSED_COUNTS if site is not None and site.refused else 1
@@ -308,7 +313,8 @@ class Place:
             return found
         *found, count, left = found
         self.left = left
-        pays = not turns.exits or turns.pays(seconds, count)
+        is_new, self.has_translated = self.has_translated, False
+        pays = not turns.exits or is_new or turns.pays(seconds, count)
         turns.has_paused = left != 0 and pays
         if not turns.exits:
             turns.succeed()

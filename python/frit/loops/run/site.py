@@ -400,6 +400,7 @@ class Site:
         if key in self.refused or attempts > MOST_PLANS:
             return None
         binding = self.binding
+        binding.place.has_translated = True
         if self.makes_numbers_values(key):
             return None
         inputs = Inputs(
