@@ -15,9 +15,11 @@ using namespace llvm;
 
 namespace {
 
-// Does the comparison choose the larger or the smaller of its operands, which is one instruction?
-bool is_for_extreme(const FCmpInst& comparison) {
+// Does the comparison choose the extreme so far? That is one instruction, which raises invalid for
+// a NaN too, but each waits for the one before it: two more would take time.
+bool is_for_running_extreme(const FCmpInst& comparison) {
   const Value *x = comparison.getOperand(0), *y = comparison.getOperand(1);
+  if (!isa<PHINode>(x) && !isa<PHINode>(y)) return false;
   return any_of(comparison.users(), [&](const User* user) {
     const auto* choice = dyn_cast<SelectInst>(user);
     if (!choice) return false;
@@ -60,7 +62,8 @@ void quiet_comparisons(Module& module, const Machine& machine) {
       for (Instruction& instruction : make_early_inc_range(block)) {
         auto* comparison = dyn_cast<FCmpInst>(&instruction);
         if (!comparison || !raises_for_nans(*comparison) ||
-            !fills_registers(*comparison->getOperand(0)->getType()) || is_for_extreme(*comparison))
+            !fills_registers(*comparison->getOperand(0)->getType()) ||
+            is_for_running_extreme(*comparison))
           continue;
         IRBuilder<> builder(comparison);
         // As far as LLVM knows nobody looks at flags: it may move the comparison.
