@@ -22,7 +22,8 @@ struct Machine {
   }
   bool is_x86 = false;
   bool has_avx512 = false;
-  bool has_many_registers = false;  // 32 of vectors, not 16
+  bool has_quiet_predicates = false;  // comparisons of vectors that raise no flag for NaNs
+  bool has_many_registers = false;    // 32 of vectors, not 16
   // Can lanes from anywhere in memory be loaded under a mask by one instruction?
   bool can_gather(DType dtype) const {
     return has_avx512 && can_mask(dtype) && size_of(dtype) >= 4;

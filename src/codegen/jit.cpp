@@ -13,6 +13,7 @@
 #include "codegen/extremes.h"
 #include "codegen/formula.h"
 #include "codegen/native.h"
+#include "codegen/quiet.h"
 #include "ir/error.h"
 
 namespace frit::codegen {
@@ -76,6 +77,7 @@ class LlvmJit final : public Jit {
     native_.optimize(*module);
     spare_divider(*module, native_.machine());
     use_extremes(*module);
+    quiet_comparisons(*module, native_.machine());
     check_module(*module);
     return {std::move(module), std::move(emitted)};
   }

@@ -43,6 +43,7 @@ Machine machine_of(std::string_view level, const Triple& triple) {
   machine.has_many_registers = triple.isAArch64();
   if (!machine.is_x86) return machine;
   machine.vector_bytes = level == "v4" ? 64 : level == "v3" ? 32 : 16;
+  machine.has_quiet_predicates = level != "v2";
   if (level != "v2") machine.fewest_masked_bytes = level == "v4" ? 1 : 4;
   machine.has_avx512 = machine.has_many_registers = level == "v4";
   return machine;

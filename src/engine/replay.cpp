@@ -124,6 +124,18 @@ void note_kinds(DType dtype, const std::byte* elements, std::int64_t n, Found& f
   found.meets_infinity |= (kinds & flag_divide) != 0;
 }
 
+// Does the launch store anything there? What is dead behind it stays in registers, whatever nodes
+// write it.
+bool stores_to(const LaunchStep& launch, const std::vector<Base*>& slots, const Base* base) {
+  for (std::size_t k = 0; k < launch.operands.size(); ++k) {
+    const Binding& bound = launch.operands[k];
+    if (launch.kernel->operands[k].written && bound.kind == Binding::Kind::Slot &&
+        slots[bound.slot] == base)
+      return true;
+  }
+  return false;
+}
+
 // Does one of the nodes write to what the access reads?
 bool is_written_by(const std::vector<const Node*>& nodes, const Access& read) {
   bool is_written = false;
@@ -271,7 +283,7 @@ class WholeReplay {
  public:
   WholeReplay(const std::vector<const Node*>& nodes, const LaunchStep& launch,
               const std::vector<Base*>& slots, std::vector<Found>& found)
-      : nodes_(nodes), found_(found) {
+      : nodes_(nodes), launch_(launch), slots_(slots), found_(found) {
     for (const auto& shadow : launch.shadows) shadowed_.push_back(slots[shadow.slot]);
   }
 
@@ -405,10 +417,13 @@ class WholeReplay {
   }
 
   bool is_overwritten(const Access& a) const {
-    return std::ranges::find(shadowed_, a.base) == shadowed_.end() && is_written_by(nodes_, a);
+    return std::ranges::find(shadowed_, a.base) == shadowed_.end() &&
+           stores_to(launch_, slots_, a.base) && is_written_by(nodes_, a);
   }
 
   const std::vector<const Node*>& nodes_;
+  const LaunchStep& launch_;
+  const std::vector<Base*>& slots_;
   std::vector<Found>& found_;
   std::vector<const Base*> shadowed_;  // their old memory is still there
   std::unordered_map<const Base*, Bytes> written_;
@@ -422,7 +437,8 @@ std::vector<bool> intact_nodes(const std::vector<const Node*>& nodes, const Laun
   const auto is_kept = [&](const Access& a) {
     const bool is_shadowed =
         std::ranges::any_of(launch.shadows, [&](const auto& s) { return slots[s.slot] == a.base; });
-    return a.base->data && (is_shadowed || !is_written_by(nodes, a));
+    return a.base->data &&
+           (is_shadowed || !stores_to(launch, slots, a.base) || !is_written_by(nodes, a));
   };
   std::vector<bool> intact;
   for (const Node* node : nodes) {

@@ -133,7 +133,8 @@ class Selection {
     has_nan = is_nan(sorted.back());
     for (std::size_t k = 0; k < ranks_.size(); ++k) {
       values[k] = sorted[static_cast<std::size_t>(ranks_[k])];
-      if (values[k] == 0 && has_both_zeros(equals_of(sorted, values[k]))) return false;
+      // The loop may have made one zero of another.
+      if (values[k] == 0 && has_both_zeros(row_)) return false;
     }
     return true;
   }

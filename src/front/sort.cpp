@@ -1,8 +1,12 @@
-// sort.cpp: sorting places by keys that hold them.
+// sort.cpp: sorting elements, and places by keys that hold them.
 //
-// A long row is first cut into buckets, by elements of a sample: each thread finds and counts the
-// buckets of a part of the row, and then moves its elements there. Buckets fit into the caches and
-// are sorted side by side.
+// Threads sort parts of a long row, and merge what they have sorted. Elements that are equal look
+// the same, but for zeros of two signs: only where a row has both the result tells how it was
+// sorted.
+//
+// To find places, a long row is first cut into buckets, by elements of a sample: each thread finds
+// and counts the buckets of a part of the row, and then moves its elements there. Buckets fit into
+// the caches and are sorted side by side.
 //
 // Places are sorted by loops for numbers, as the low bits of words whose high bits are the
 // elements'. To compare the elements that places name instead takes a jump through memory each
@@ -17,6 +21,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "front/common.h"
@@ -33,8 +38,10 @@ constexpr std::int64_t least_cut = 1 << 16, bucket_elements = 1 << 15, least_by_
 constexpr std::int64_t most_by_words = std::int64_t{1} << 32;
 constexpr std::int64_t most_buckets = 256;
 constexpr std::size_t sampled_per_bucket = 16;
-// What sorting an element takes, in plain work.
-constexpr std::int64_t sort_elements = 16;
+// Elements that several threads sort.
+constexpr std::int64_t least_merged = 1 << 17;
+// What sorting an element takes, in plain work, and what merging it does.
+constexpr std::int64_t sort_elements = 16, merge_elements = 4;
 
 // Unsigned numbers in the order of elements. Zeros share one, and NaNs.
 template <class T>
@@ -373,6 +380,183 @@ class RowOrder {
   KeyOrder keys_;
 };
 
+// Two sorted stretches of numbers, and where they are merged to.
+template <class T>
+struct Merge {
+  std::span<const T> first, second;
+  T* to;
+
+  std::int64_t unguarded() const {
+    return static_cast<std::int64_t>(std::min(first.size(), second.size()));
+  }
+  void step(const T*& x, const T*& y) {
+    // As bits: of floats compilers make a branch, which would be foreseen wrong every other time.
+    using Bits = KeyOf<T>;
+    const std::uint64_t is_second = *y < *x;
+    const Bits bits = std::bit_cast<Bits>(*x), other = std::bit_cast<Bits>(*y);
+    *to++ = std::bit_cast<T>(is_second ? other : bits);
+    y += is_second;
+    x += 1 - is_second;
+  }
+  // The first so many steps' results come from so many elements of the first one.
+  std::size_t taken(std::size_t steps) const {
+    std::size_t low = steps > second.size() ? steps - second.size() : 0,
+                high = std::min(steps, first.size());
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (second[steps - middle - 1] < first[middle])
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    return low;
+  }
+  // The steps [begin, end) of it.
+  Merge part(std::size_t begin, std::size_t end) const {
+    const std::size_t x = taken(begin), x_end = taken(end);
+    return {first.subspan(x, x_end - x), second.subspan(begin - x, (end - x_end) - (begin - x)),
+            to + begin};
+  }
+  // So many steps of both, in turn: what one waits for, the other doesn't.
+  static void step_both(Merge& a, Merge& b, std::int64_t steps) {
+    const T *x = a.first.data(), *y = a.second.data(), *z = b.first.data(), *w = b.second.data();
+    for (std::int64_t k = 0; k < steps; ++k) {
+      a.step(x, y);
+      b.step(z, w);
+    }
+    a.go_to(x, y);
+    b.go_to(z, w);
+  }
+  static void run_both(Merge a, Merge b) {
+    while (const std::int64_t steps = std::min(a.unguarded(), b.unguarded()))
+      step_both(a, b, steps);
+    a.run();
+    b.run();
+  }
+  void run() {
+    while (const std::int64_t steps = unguarded()) {
+      const T *x = first.data(), *y = second.data();
+      for (std::int64_t k = 0; k < steps; ++k) step(x, y);
+      go_to(x, y);
+    }
+    std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), to));
+  }
+  void go_to(const T* x, const T* y) {
+    first = first.subspan(static_cast<std::size_t>(x - first.data()));
+    second = second.subspan(static_cast<std::size_t>(y - second.data()));
+  }
+};
+
+// Sorts a long row: runs of it side by side, which are then merged, two by two.
+template <class T>
+class RowValues {
+ public:
+  // `to` may be where the row lies.
+  RowValues(std::span<const T> row, T* to, const SortLoops& loops)
+      : row_(row),
+        to_(to),
+        loops_(loops),
+        rounds_(std::min(most_rounds, static_cast<int>(std::bit_width(static_cast<unsigned>(
+                                          ThreadPool::get().threads() - 1))))) {}
+
+  // EqualElements, if the loop has to sort it: the row is as it was.
+  Outcome run() {
+    std::optional<Room> room;
+    if (rounds_ > 0) room.emplace(static_cast<std::int64_t>(row_.size_bytes()));
+    T* from = rounds_ % 2 == 0 ? to_ : room->template at<T>(0);
+    T* to = rounds_ == 0 ? nullptr : rounds_ % 2 == 0 ? room->template at<T>(0) : to_;
+    if (!bring_to(from)) return Outcome::EqualElements;
+    std::atomic<bool> is_well = true;
+    numbers_.resize(std::size_t{1} << rounds_);
+    for_parts(runs(), run_begin(1) * sort_elements, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t k = begin; k < end; ++k)
+        if (!sort_run(from, k)) is_well = false;
+    });
+    for (int round = 0; round < rounds_ && is_well; ++round) {
+      merge_runs(from, to);
+      std::swap(from, to);
+    }
+    return is_well ? Outcome::Sorted : Outcome::Failed;
+  }
+
+ private:
+  static constexpr int most_rounds = 5;
+
+  std::int64_t runs() const { return std::ssize(numbers_); }
+  std::int64_t run_begin(std::int64_t run) const { return std::ssize(row_) * run / runs(); }
+
+  // The row, to be sorted there. False: it has zeros of both signs.
+  bool bring_to(T* room) const {
+    std::atomic<bool> has_positive = false, has_negative = false;
+    for_parts(std::ssize(row_), 1, [&](std::int64_t begin, std::int64_t end) {
+      constexpr std::int64_t block = 4096;  // which stays in the nearest cache
+      for (; begin < end; begin += block) {
+        const auto part = row_.subspan(static_cast<std::size_t>(begin),
+                                       static_cast<std::size_t>(std::min(block, end - begin)));
+        if constexpr (std::is_floating_point_v<T>) {
+          bool positive = false, negative = false;
+          for (const T x : part) {
+            positive |= std::bit_cast<KeyOf<T>>(x) == 0;
+            negative |= std::bit_cast<KeyOf<T>>(x) == std::bit_cast<KeyOf<T>>(T{-0.0});
+          }
+          if (positive) has_positive = true;
+          if (negative) has_negative = true;
+        }
+        if (room != row_.data()) std::copy(part.begin(), part.end(), room + begin);
+      }
+    });
+    return !(has_positive && has_negative);
+  }
+
+  bool sort_run(T* elements, std::int64_t run) {
+    T *const begin = elements + run_begin(run), *const end = elements + run_begin(run + 1);
+    if (loops_.quick(begin, end - begin, nullptr) < 0) return false;
+    const T* const numbers_end = std::partition_point(begin, end, [](T x) { return x == x; });
+    numbers_[static_cast<std::size_t>(run)] = numbers_end - begin;
+    return true;
+  }
+
+  // The numbers of each two runs are merged, and NaNs are put behind them.
+  void merge_runs(const T* from, T* to) {
+    std::vector<Merge<T>> merges;
+    std::vector<std::int64_t> merged;
+    for (std::int64_t run = 0; run < runs(); run += 2) {
+      const auto numbers_of = [&](std::int64_t k) {
+        return std::span(from + run_begin(k),
+                         static_cast<std::size_t>(numbers_[static_cast<std::size_t>(k)]));
+      };
+      const std::span<const T> first = numbers_of(run), second = numbers_of(run + 1);
+      T* const begin = to + run_begin(run);
+      T* const end = std::copy(first.data() + first.size(), from + run_begin(run + 1),
+                               begin + first.size() + second.size());
+      std::copy(second.data() + second.size(), from + run_begin(run + 2), end);
+      merges.push_back({first, second, begin});
+      merged.push_back(std::ssize(first) + std::ssize(second));
+    }
+    const std::int64_t parts = ThreadPool::get().threads() * 4;  // of each, merged by twos
+    const std::int64_t total = std::ssize(merges) * parts / 2;
+    for_parts(total, std::ssize(row_) / total * merge_elements,
+              [&](std::int64_t begin, std::int64_t end) {
+                for (std::int64_t k = begin; k < end; ++k) {
+                  const Merge<T>& merge = merges[static_cast<std::size_t>(2 * k / parts)];
+                  const auto part_of = [&](std::int64_t part) {
+                    const auto n = std::ssize(merge.first) + std::ssize(merge.second);
+                    return merge.part(static_cast<std::size_t>(n * part / parts),
+                                      static_cast<std::size_t>(n * (part + 1) / parts));
+                  };
+                  Merge<T>::run_both(part_of(2 * k % parts), part_of(2 * k % parts + 1));
+                }
+              });
+    numbers_ = std::move(merged);
+  }
+
+  std::span<const T> row_;
+  T* to_;
+  const SortLoops& loops_;
+  int rounds_;                         // of merging
+  std::vector<std::int64_t> numbers_;  // of each run: how many are no NaN
+};
+
 // work(a row's number), for all rows: long ones after one another, others side by side.
 template <class Work>
 void for_rows(const Array& rows, Work&& work) {
@@ -384,6 +568,19 @@ void for_rows(const Array& rows, Work&& work) {
     work_on(0, count);
   else
     for_parts(count, length * sort_elements, work_on);
+}
+
+// A long row of numbers; EqualElements: the loop has to sort it.
+Outcome sort_merged(const std::byte* row, std::byte* to, std::int64_t length, DType dtype,
+                    const SortLoops& loops) {
+  return with_key(
+      dtype,
+      [&]<class T>(T) {
+        const std::span elements(reinterpret_cast<const T*>(row), static_cast<std::size_t>(length));
+        if (loops.is_stable && has_few_runs(elements)) return Outcome::EqualElements;
+        return RowValues<T>(elements, reinterpret_cast<T*>(to), loops).run();
+      },
+      [] { return Outcome::EqualElements; });
 }
 
 // The places of a row's elements by the loop itself.
@@ -398,10 +595,18 @@ bool sort_rows(const Array& rows, std::byte* to, const SortLoops& loops) {
   const Locked lock(Engine::lock());
   const std::int64_t length = rows.shape().back(), bytes = length * size_of(rows.dtype());
   const std::byte* const from = rows.base()->data + rows.offset();
+  // One thread gains where NumPy's stable loop is the slower one.
+  const bool is_merged =
+      length >= least_cut &&
+      (loops.is_stable || (length >= least_merged && ThreadPool::get().threads() > 1));
   std::atomic<bool> is_well = true;
   for_rows(rows, [&](std::int64_t k) {
     const std::byte* const row = from + k * bytes;
     std::byte* const result = to + k * bytes;
+    const Outcome outcome =
+        is_merged ? sort_merged(row, result, length, rows.dtype(), loops) : Outcome::EqualElements;
+    if (outcome == Outcome::Failed) is_well = false;
+    if (outcome != Outcome::EqualElements) return;
     if (result != row) std::memcpy(result, row, static_cast<std::size_t>(bytes));
     if (loops.values(result, length, nullptr) < 0) is_well = false;
   });

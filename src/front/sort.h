@@ -12,6 +12,7 @@ using SortPlaces = int (*)(void* elements, std::intptr_t* places, std::intptr_t 
 // thread.
 struct SortLoops {
   SortElements values = nullptr;
+  SortElements quick = nullptr;  // of the same type, in any order of those that are equal
   SortPlaces places = nullptr;
   SortElements words = nullptr;  // of uint64, in any order of those that are equal
   bool is_stable = false;        // equal elements stay in their order

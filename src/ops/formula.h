@@ -594,28 +594,43 @@ F complex_sign_im(F x_re, F x_im) {
 }
 
 template <class F>
-bool complex_less(F x_re, F x_im, F y_re, F y_im) {
+bool complex_below(F x_re, F x_im, F y_re, F y_im) {
   return ((x_re < y_re) & !is_nan(x_im) & !is_nan(y_im)) | ((x_re == y_re) & (x_im < y_im));
 }
 template <class F>
-bool complex_less_equal(F x_re, F x_im, F y_re, F y_im) {
+bool complex_at_most(F x_re, F x_im, F y_re, F y_im) {
   return ((x_re < y_re) & !is_nan(x_im) & !is_nan(y_im)) | ((x_re == y_re) & (x_im <= y_im));
+}
+// Where NumPy compares a NaN that is invalid, and false; the compiler's own comparisons may be
+// quiet.
+template <class F>
+bool invalid_order(F x_re, F x_im, F y_re, F y_im) {
+  bool unordered = is_nan(x_re) | is_nan(y_re) | ((x_re == y_re) & (is_nan(x_im) | is_nan(y_im)));
+  return is_nan(invalid_if(unordered, x_re));
+}
+template <class F>
+bool complex_less(F x_re, F x_im, F y_re, F y_im) {
+  return complex_below(x_re, x_im, y_re, y_im) & !invalid_order(x_re, x_im, y_re, y_im);
+}
+template <class F>
+bool complex_less_equal(F x_re, F x_im, F y_re, F y_im) {
+  return complex_at_most(x_re, x_im, y_re, y_im) & !invalid_order(x_re, x_im, y_re, y_im);
 }
 template <class F>
 bool complex_maximum_takes_x(F x_re, F x_im, F y_re, F y_im) {
-  return is_nan(x_re) | is_nan(x_im) | complex_less_equal(y_re, y_im, x_re, x_im);
+  return is_nan(x_re) | is_nan(x_im) | complex_at_most(y_re, y_im, x_re, x_im);
 }
 template <class F>
 bool complex_minimum_takes_x(F x_re, F x_im, F y_re, F y_im) {
-  return is_nan(x_re) | is_nan(x_im) | complex_less_equal(x_re, x_im, y_re, y_im);
+  return is_nan(x_re) | is_nan(x_im) | complex_at_most(x_re, x_im, y_re, y_im);
 }
 template <class F>
 bool complex_fmax_takes_x(F x_re, F x_im, F y_re, F y_im) {
-  return is_nan(y_re) | is_nan(y_im) | complex_less_equal(y_re, y_im, x_re, x_im);
+  return is_nan(y_re) | is_nan(y_im) | complex_at_most(y_re, y_im, x_re, x_im);
 }
 template <class F>
 bool complex_fmin_takes_x(F x_re, F x_im, F y_re, F y_im) {
-  return is_nan(y_re) | is_nan(y_im) | complex_less_equal(x_re, x_im, y_re, y_im);
+  return is_nan(y_re) | is_nan(y_im) | complex_at_most(x_re, x_im, y_re, y_im);
 }
 
 // ---- the format of floats -----------------------------------------------------------------------

@@ -27,6 +27,7 @@ std::vector<PyMethodDef> close_shortcuts();
 std::vector<PyMethodDef> formula_shortcuts();
 std::vector<PyMethodDef> einsum_shortcuts();
 std::vector<PyMethodDef> sorting_shortcuts();
+std::vector<PyMethodDef> correlation_shortcuts();
 std::vector<PyMethodDef> unique_shortcuts();
 std::vector<PyMethodDef> histogram_shortcuts();
 std::vector<PyMethodDef> quantile_shortcuts();

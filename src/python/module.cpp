@@ -172,11 +172,12 @@ void add_types(nb::module_& module) {
   add_functions(module, module_name_functions());
   nb::module_ shortcuts = module.def_submodule("shortcuts");
   for (const auto& rows :
-       {creation_shortcuts(),  array_shortcuts(),    reduction_shortcuts(), joining_shortcuts(),
-        plain_shortcuts(),     linear_shortcuts(),   matrix_shortcuts(),    index_shortcuts(),
-        part_shortcuts(),      callback_shortcuts(), close_shortcuts(),     formula_shortcuts(),
-        einsum_shortcuts(),    view_shortcuts(),     sorting_shortcuts(),   unique_shortcuts(),
-        histogram_shortcuts(), quantile_shortcuts(), question_shortcuts(),  receiver_shortcuts()})
+       {creation_shortcuts(),   array_shortcuts(),    reduction_shortcuts(), joining_shortcuts(),
+        plain_shortcuts(),      linear_shortcuts(),   matrix_shortcuts(),    index_shortcuts(),
+        part_shortcuts(),       callback_shortcuts(), close_shortcuts(),     formula_shortcuts(),
+        einsum_shortcuts(),     view_shortcuts(),     sorting_shortcuts(),   unique_shortcuts(),
+        histogram_shortcuts(),  quantile_shortcuts(), question_shortcuts(),  receiver_shortcuts(),
+        correlation_shortcuts()})
     add_functions(shortcuts, rows);
   make_kernel_types(module.ptr());
   make_state_change_type(module.ptr());

@@ -1,10 +1,11 @@
-// quantiles.cpp: numpy.median, percentile and quantile of arrays of real numbers.
+// quantiles.cpp: numpy.median, nanmedian, percentile and quantile of arrays of real numbers.
 //
 // NumPy partitions a copy and computes with the elements at a few places. Here only these are
 // looked for (front/order.h); what is computed with them is NumPy's, number by number. Infinities,
 // of which it may warn, are left to it.
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include "front/common.h"
 #include "front/order.h"
@@ -97,7 +98,11 @@ struct Median {
     const auto [axis, out, overwrite, keepdims] =
         named(arguments, {"axis", "out", "overwrite_input", "keepdims"});
     if (!is_absent(out) || !is_absent(overwrite)) return left_to_numpy();
-    const std::optional<Lines> lines = lines_of(array_behind(self), axis, keepdims, 0);
+    return of(array_behind(self), axis, keepdims);
+  }
+
+  static PyObject* of(const Array& array, PyObject* axis, PyObject* keepdims) {
+    const std::optional<Lines> lines = lines_of(array, axis, keepdims, 0);
     if (!lines) return left_to_numpy();
     const std::int64_t length = lines->rows.shape()[1];
     std::vector<std::int64_t> ranks{length / 2};
@@ -131,12 +136,89 @@ struct Median {
   }
 };
 
+// nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False) of all elements: the
+// median of those that are numbers. Where none is, NumPy warns.
+struct NanMedian {
+  static constexpr const char* name = "nanmedian";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [axis, out, overwrite, keepdims] =
+        named(arguments, {"axis", "out", "overwrite_input", "keepdims"});
+    const Array& array = array_behind(self);
+    const bool is_flat = !axis || axis == Py_None || (array.ndim() == 1 && word_of(axis) == 0);
+    if (!is_flat || !is_absent(out) || !is_absent(overwrite) || keepdims ||
+        (array.dtype() != DType::Float64 && array.dtype() != DType::Float32))
+      return left_to_numpy();
+    const Array numbers = compress(array, apply(Op::Equal, {array, array}));
+    return numbers.size() == 0 ? left_to_numpy() : Median::of(numbers, nullptr, nullptr);
+  }
+};
+
 // The q of a quantile: one, or a vector of them.
 struct Shares {
   std::vector<double> numbers;
   bool is_vector = false;
   bool is_weak = false;  // a Python number, which takes the type of the elements
 };
+
+// Where a method looks in n sorted elements for the share q, and which of the two elements around
+// that it takes.
+struct QuantileMethod {
+  enum class Way : std::uint8_t { Linear, Shifted, Midpoint, Averaged, Lower, Higher, Nearest };
+
+  std::string_view name;
+  Way way = Way::Linear;
+  double alpha = 0, beta = 0;  // Shifted: Hyndman and Fan's
+
+  // Does it give elements, as they are?
+  bool takes_elements() const { return way >= Way::Lower; }
+  double place(double n, double q) const {
+    switch (way) {
+      case Way::Linear:
+        return (n - 1) * q;
+      case Way::Shifted:
+        return n * q + (alpha + q * (1 - alpha - beta)) - 1;
+      case Way::Midpoint:
+        return 0.5 * (std::floor((n - 1) * q) + std::ceil((n - 1) * q));
+      case Way::Averaged:
+        return n * q - 1;
+      case Way::Lower:
+        return std::floor((n - 1) * q);
+      case Way::Higher:
+        return std::ceil((n - 1) * q);
+      case Way::Nearest:
+        break;
+    }
+    return std::nearbyint((n - 1) * q);
+  }
+  // How far to go to the second element, where the place is so far behind the first one.
+  double share(double place, double behind) const {
+    if (way == Way::Midpoint) return place == std::floor(place) ? 0 : 0.5;
+    if (way == Way::Averaged) return behind == 0 ? 0.5 : 1;
+    return behind;
+  }
+};
+
+const QuantileMethod* quantile_method(PyObject* name) {
+  using Way = QuantileMethod::Way;
+  static constexpr QuantileMethod methods[] = {
+      {"linear", Way::Linear},
+      {"interpolated_inverted_cdf", Way::Shifted, 0, 1},
+      {"hazen", Way::Shifted, 0.5, 0.5},
+      {"weibull", Way::Shifted, 0, 0},
+      {"median_unbiased", Way::Shifted, 1 / 3.0, 1 / 3.0},
+      {"normal_unbiased", Way::Shifted, 3 / 8.0, 3 / 8.0},
+      {"midpoint", Way::Midpoint},
+      {"averaged_inverted_cdf", Way::Averaged},
+      {"lower", Way::Lower},
+      {"higher", Way::Higher},
+      {"nearest", Way::Nearest},
+  };
+  if (!name) return &methods[0];
+  for (const QuantileMethod& method : methods)
+    if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, method.name.data()) == 0)
+      return &method;
+  return nullptr;
+}
 
 // percentile and quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear",
 // keepdims=False, *, weights=None).
@@ -146,15 +228,15 @@ struct Quantile {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [q, axis, out, overwrite, method, keepdims, weights] = named(
         arguments, {"q", "axis", "out", "overwrite_input", "method", "keepdims", "weights"}, 6);
-    if (!q || !is_absent(out) || !is_absent(overwrite) || (weights && weights != Py_None) ||
-        (method && !is_linear(method)))
+    const QuantileMethod* const way = quantile_method(method);
+    if (!q || !is_absent(out) || !is_absent(overwrite) || (weights && weights != Py_None) || !way)
       return left_to_numpy();
     const std::optional<Shares> shares = shares_of(q);
     if (!shares) return left_to_numpy();
     const std::optional<Lines> lines =
         lines_of(array_behind(self), axis, keepdims, shares->is_vector);
     if (!lines) return left_to_numpy();
-    const std::vector<Point> points = points_of(*shares, lines->rows.shape()[1]);
+    const std::vector<Point> points = points_of(*way, *shares, lines->rows.shape()[1]);
     std::vector<std::int64_t> ranks;
     for (const Point& point : points) ranks.insert(ranks.end(), {point.previous, point.next});
     std::ranges::sort(ranks);
@@ -163,6 +245,9 @@ struct Quantile {
     if (!found) return left_to_numpy();
     Shape shape = lines->shape;
     if (shares->is_vector) shape.insert(shape.begin(), std::ssize(points));
+    if (way->takes_elements())
+      return new_result(
+          astype(taken(*found, points, ranks, shape), array_behind(self).dtype(), 'C'));
     const bool is_narrow = shares->is_weak && lines->rows.dtype() == DType::Float32;
     // The NaN is an element then.
     if (found->has_nan && lines->rows.dtype() == DType::Float32 && !is_narrow && !shares->is_vector)
@@ -209,6 +294,18 @@ struct Quantile {
       return is_done;
     }
 
+    void take(const std::vector<Point>& points, T* result) const {
+      const std::int64_t rows = found.values.shape()[0];
+      for (const Point& point : points)
+        for (std::int64_t k = 0; k < rows; ++k) {
+          *result = elements<T>(found.values)[k * std::ssize(ranks) +
+                                              static_cast<std::int64_t>(place_of(point.previous))];
+          if (found.rows_with_nan[static_cast<std::size_t>(k)])
+            *result = std::numeric_limits<T>::quiet_NaN();
+          ++result;
+        }
+    }
+
    private:
     std::size_t place_of(std::int64_t rank) const {
       return static_cast<std::size_t>(std::ranges::lower_bound(ranks, rank) - ranks.begin());
@@ -228,8 +325,14 @@ struct Quantile {
     }
   };
 
-  static bool is_linear(PyObject* method) {
-    return PyUnicode_Check(method) && PyUnicode_CompareWithASCIIString(method, "linear") == 0;
+  static Array taken(const Ranked& found, const std::vector<Point>& points,
+                     const std::vector<std::int64_t>& ranks, const Shape& shape) {
+    const Array result = empty(shape, found.values.dtype());
+    memory_of(result);
+    with_ordered_element(found.values.dtype(), [&]<class T>(T) {
+      Picks<T>{found, ranks}.take(points, elements<T>(result));
+    });
+    return result;
   }
 
   // Whole numbers q of quantile() may give elements in their own type: those are NumPy's.
@@ -258,17 +361,21 @@ struct Quantile {
     return shares;
   }
 
-  static std::vector<Point> points_of(const Shares& shares, std::int64_t length) {
+  static std::vector<Point> points_of(const QuantileMethod& method, const Shares& shares,
+                                      std::int64_t length) {
     const auto last = static_cast<double>(length - 1);
     std::vector<Point> points;
     for (const double number : shares.numbers) {
-      const double at = last * number;
+      const double at = method.place(static_cast<double>(length), number);
       if (at >= last) {
-        points.push_back({length - 1, length - 1, at + 1});  // as NumPy has it, from place -1
+        points.push_back(  // as NumPy has it, from place -1
+            {length - 1, length - 1, method.share(at, at + 1)});
+      } else if (at < 0) {
+        points.push_back({0, 0, method.share(at, at)});
       } else {
         const double below = std::floor(at);
         const auto previous = static_cast<std::int64_t>(below);
-        points.push_back({previous, previous + 1, at - below});
+        points.push_back({previous, previous + 1, method.share(at, at - below)});
       }
     }
     return points;
@@ -278,7 +385,8 @@ struct Quantile {
 }  // namespace
 
 std::vector<PyMethodDef> quantile_shortcuts() {
-  return {shortcut_row<Median>(), shortcut_row<Quantile<true>>(), shortcut_row<Quantile<false>>()};
+  return {shortcut_row<Median>(), shortcut_row<NanMedian>(), shortcut_row<Quantile<true>>(),
+          shortcut_row<Quantile<false>>()};
 }
 
 }  // namespace frit::python

@@ -121,42 +121,6 @@ struct Tile {
   }
 };
 
-// convolve(a, v, mode="full") and correlate(a, v, mode="valid") of vectors: NumPy's loops.
-template <bool is_convolution>
-struct Correlation {
-  static constexpr const char* name = is_convolution ? "convolve" : "correlate";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [other, given] = named(arguments, {"v", "mode"});
-    const std::optional<int> mode = mode_of(given);
-    if (!mode || !other || !is_array(other) || !is_vector(self) || !is_vector(other))
-      return left_to_numpy();
-    const bool swaps = is_convolution && array_behind(other).size() > array_behind(self).size();
-    PyObject* const longer = swaps ? other : self;
-    Ref left = real_array(array_of(longer)),
-        right = is_convolution
-                    ? real_array(flipped(array_behind(swaps ? self : other), std::array{0}), false)
-                    : real_array(array_of(other));
-    Ref result = checked(
-        (is_convolution ? PyArray_Correlate : PyArray_Correlate2)(left.get(), right.get(), *mode));
-    give_back(std::move(left));
-    give_back(std::move(right));
-    return object_of_result(std::move(result));
-  }
-
- private:
-  static bool is_vector(PyObject* object) {
-    return array_behind(object).ndim() == 1 && array_behind(object).size() > 0;
-  }
-  // NumPy's number of it.
-  static std::optional<int> mode_of(PyObject* given) {
-    static constexpr const char* modes[] = {"valid", "same", "full"};
-    if (!given) return is_convolution ? 2 : 0;
-    for (int k = 0; k < 3 && PyUnicode_Check(given); ++k)
-      if (PyUnicode_CompareWithASCIIString(given, modes[k]) == 0) return k;
-    return std::nullopt;
-  }
-};
-
 // bincount(x, weights=None, minlength=0) of vectors whose elements int64, or float64, holds.
 struct BinCount {
   static constexpr const char* name = "bincount";
@@ -449,9 +413,7 @@ std::vector<PyMethodDef> plain_shortcuts() {
           shortcut_row<ArrayEqual<false>>(),
           shortcut_row<ArrayEqual<true>>(),
           shortcut_row<Vdot>(),
-          shortcut_row<BinCount>(),
-          shortcut_row<Correlation<true>>(),
-          shortcut_row<Correlation<false>>()};
+          shortcut_row<BinCount>()};
 }
 
 }  // namespace frit::python

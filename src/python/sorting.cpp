@@ -34,6 +34,7 @@ SortLoops sort_loops(DType dtype, NPY_SORTKIND kind) {
   static const SortElements words =
       PyDataType_GetArrFuncs(descriptor_of(DType::UInt64))->sort[NPY_QUICKSORT];
   return {.values = functions->sort[kind],
+          .quick = functions->sort[NPY_QUICKSORT],
           .places = functions->argsort[kind],
           .words = words,
           .is_stable = kind == NPY_STABLESORT};

@@ -9,6 +9,8 @@ from core_compare import ours, same
 import frit
 import frit.numpy as np
 
+METHODS = """linear interpolated_inverted_cdf hazen weibull median_unbiased normal_unbiased midpoint
+averaged_inverted_cdf lower higher nearest inverted_cdf closest_observation none""".split()
 TYPES = "f8 f4 i8 i4 u1 u2 i2 u8 f2 c16 ?".split()
 
 
@@ -34,6 +36,10 @@ def each_call(x, axes):
             same("percentile", x, 37, axis=axis, keepdims=keepdims)
             same("percentile", x, [0, 25, 50.5, 100], axis=axis, keepdims=keepdims)
             same("quantile", x, numpy.array([0.9, 0.1]), axis=axis, keepdims=keepdims)
+        for method in METHODS:
+            same("quantile", x, 0.6, axis, method=method)
+            same("percentile", x, [100, 0, 1, 99, 50, 33.5], axis, method=method)
+        same("nanmedian", x, axis=axis)
         same("quantile", x, 0.25, axis)
         same("quantile", x, numpy.float64(0.75), axis)
         for whole in (0, 1, True, [0, 1]):  # may give elements in their own type

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy
 import pytest
 from core_compare import check, ours, same
@@ -99,3 +103,31 @@ def test_they_are_not_numpys_calls_and_see_what_is_pending():
     assert (np.sort(x * 2)[:2] == np.sort(x)[:2] * 2).all()
     assert (np.lexsort((x, x // 1000)) == np.argsort(x, kind="stable")).all()
     assert not frit.report().fallbacks
+
+
+SORTS = """
+import numpy
+import frit.numpy as np
+
+rng = numpy.random.default_rng(1)
+for size in (200_000, 333_333):
+    for dtype in "f8 f4 i8 u4".split():
+        whole = (rng.standard_normal(size) * 1e6).astype(dtype)
+        odd = whole.copy()
+        if odd.dtype.kind == "f":
+            odd[rng.integers(0, size, size // 3)] = numpy.nan
+        for x in (whole, odd, numpy.sort(whole)[::-1].copy(), whole % 7, numpy.ones(size, dtype)):
+            y = np.array(x)
+            for kind in (None, "stable"):
+                real = numpy.sort(x, kind=kind)
+                assert numpy.array_equal(np.sort(y, kind=kind), real, equal_nan=True)
+                assert (numpy.signbit(np.sort(y, kind=kind)) == numpy.signbit(real)).all()
+            y.sort()
+            assert numpy.array_equal(y, numpy.sort(x), equal_nan=True)
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_any_number_of_threads(threads):
+    environment = {**os.environ, "FRIT_NUM_THREADS": str(threads)}
+    subprocess.run([sys.executable, "-c", SORTS], env=environment, check=True)

@@ -549,6 +549,49 @@ def test_arrays_that_were_overwritten_name_the_operation(program, tier, recorded
     assert (result, set(heard)) == (expected, set(seen))
 
 
+# Arrays z, c of n elements, of which NumPy compares NaNs without a word unless they are complex.
+NANS_OVERWRITTEN = [
+    """for _ in range(6):
+    z = np.add(np.multiply(z, z), c)
+    far = np.absolute(z) >= 1.5
+    count[far] = 2
+    z[np.absolute(z) >= 1.5] = np.nan
+r = z""",
+    "z += c; z[np.absolute(z) > 1.5] = np.nan; z *= z; near = np.absolute(z) < 1; z -= c; r = near",
+    "z += c; z[3:9] = np.nan; z *= c; m = np.absolute(z) <= 1; z -= np.where(m, c, 1); r = z",
+    "z += c; z[3:9] = np.nan; z *= c; m = np.absolute(z.imag) > z.real; z[m] = 0; z -= c; r = z",
+    "z[5:7] = np.nan; z -= 1; z = np.maximum(z, c); z -= c; r = z",
+    "z[5] = np.nan; m = z == c; z *= c; z += np.isnan(z); r = [m, z]",
+]
+# Which operation was invalid is known of arrays that are kept until the flags are read.
+NANS_COMPARED_WITH_A_WORD = [
+    "z[5] = np.nan; m = z < c; z *= c; r = [m.sum(), z]",
+    "z[5] = np.nan; z *= c; m = c >= z; z += 1; r = [m.sum(), z]",
+    "z[5] = np.nan; z *= c; m = (c > z) & (z <= c); z += 1; r = [m, z]",
+    "z[5] = np.inf; z -= z.real.max(); m = np.absolute(z) > 1; z *= c; r = [m, z]",
+]
+
+
+@pytest.mark.parametrize("t", "efdFD")
+@pytest.mark.parametrize(
+    "program, n",
+    [
+        *((program, n) for program in NANS_OVERWRITTEN for n in (9, 20_000, 150_000)),
+        *((program, n) for program in NANS_COMPARED_WITH_A_WORD for n in (9, 20_000)),
+    ],
+)
+def test_nans_that_are_compared_beside_what_overwrites_them(program, n, t, tier, recorded):
+    import frit.numpy
+
+    setup = f"""z, count = np.zeros({n}, "{t}"), np.ones({n})
+c = np.linspace(-2, 1, {n}).astype("{t}")
+if "{t}" in "FD": c += np.linspace(-1.5, 1.5, {n}, dtype="{t}") * 1j
+"""
+    expected, seen = outcome(numpy, setup + program)
+    result, heard = outcome(frit.numpy, setup + program)
+    assert (result, set(heard)) == (expected, set(seen))
+
+
 @pytest.mark.parametrize("t", TYPES)
 def test_signs_of_numbers_still_to_be_computed_warn_as_numpys_scalars(t, recorded):
     import frit.numpy

@@ -158,8 +158,9 @@ class Decoder {
     if (instr.kind == InstrKind::Cast) {
       step.function = cast_loop(type(instr.args[0]), type(instr.result));
     } else {
-      step.function = frit::loop(instr.math, instr.op,
-                                 type(instr.args[info(instr.op).rule == TypeRule::Select]));
+      const DType in = type(instr.args[info(instr.op).rule == TypeRule::Select]);
+      step.function = frit::loop(instr.math, instr.op, in);
+      step.is_silent = is_inexact(in) && !may_warn(instr.op, in);
     }
     const bool is_copy = instr.kind == InstrKind::Cast && type(instr.args[0]) == type(instr.result);
     check(is_copy || step.function != nullptr, "the op table has a loop for each formula");

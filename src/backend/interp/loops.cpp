@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "backend/interp/kept_flags.h"
 #include "backend/interp/machine.h"
 
 namespace frit::interp {
@@ -345,6 +346,7 @@ bool Machine::reduced_rows(const Step& step, const LoopDetail& detail, std::int3
         std::memcpy(reg(s.out), reg(s.in[0]), s.size);
       } else if (s.kind == StepKind::ApplyOnce) {
         void* const args[4] = {reg(s.out), reg(s.in[0]), reg(s.in[1]), reg(s.in[2])};
+        const KeptFlags flags(s.is_silent);
         s.function(args, 1, 0);
       }
       if (k + 1 == row_end) reduce_block_at_once(reduction);

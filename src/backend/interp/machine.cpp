@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/interp/kept_flags.h"
 #include "ir/per_thread.h"
 
 namespace frit::interp {
@@ -70,6 +71,7 @@ void Machine::execute(std::int32_t first, std::int32_t end) {
         break;
       case StepKind::ApplyOnce: {
         void* const args[4] = {reg(step.out), reg(step.in[0]), reg(step.in[1]), reg(step.in[2])};
+        const KeptFlags flags(step.is_silent);
         step.function(args, 1, 0);
         break;
       }
@@ -154,6 +156,7 @@ void Machine::execute(std::int32_t first, std::int32_t end) {
 
 void Machine::apply(const Step& step, std::byte* out) {
   void* const args[4] = {out, reg(step.in[0]), reg(step.in[1]), reg(step.in[2])};
+  const KeptFlags flags(step.is_silent);
   step.function(args, lanes_, step.splat);
 }
 
@@ -175,6 +178,7 @@ void Machine::apply_chain(const Step& step) {
   for (int k = 0; k < chain_length; ++k) rows[k] = reg(chain.rows[k]);
   const Place to = lane_place(step);
   if (step.hazard_count > 0) save_overwritten(step, to, step.size);
+  const KeptFlags flags(step.is_silent);
   chain.loops.chain(to.memory, reg(step.in[0]), rows, lanes_);
 }
 
