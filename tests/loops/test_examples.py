@@ -18,6 +18,7 @@ ARGUMENTS = {
     "ising": ["--size", "32", "--steps", "20"],
     "perceptron": ["--steps", "150000"],
     "pulse": ["--size", "150", "--steps", "12"],
+    "sweep": ["--steps", "40000"],
 }
 
 
