@@ -283,6 +283,15 @@ def test_place(dtype):
             same(program, x, numpy.arange(x.size).reshape(shape) % 3 > 0)
 
 
+def test_tiles_of_no_elements_are_a_view_that_may_be_written_to_as_they_may():
+    for repetitions in (0, 2, (0, 1), (3, 1, 2)):
+        for module in (np, numpy):
+            x = module.broadcast_to(module.zeros((2, 0)), (4, 2, 0))
+            made = module.tile(x, repetitions), module.tile(module.zeros((2, 0)), repetitions)
+            assert [each.flags.writeable for each in made] == [False, True]
+        same(lambda m, a, r=repetitions: m.tile(a, r), numbers("f8", (3, 0)))
+
+
 @pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 8, 9])
 def test_copies_of_many_short_rows(dtype, columns):
