@@ -43,7 +43,11 @@ void Engine::append_to_key(const Node& node) {
     if (has_offset) *to++ = static_cast<std::uint64_t>(a.offset);
     return to;
   };
-  if (node.kind == NodeKind::Routine) return append_to_key(*node.site);
+  const std::uint64_t is_checked = node.float_checks != 0;  // fuse.h: may_be_cut
+  if (node.kind == NodeKind::Routine) {
+    key_.push_back(static_cast<std::uint64_t>(node.kind) | is_checked << 7);
+    return append_to_key(*node.site);
+  }
   const std::size_t accesses =
       node.site ? node.site->outputs.size() + node.site->inputs.size() : 1 + max_inputs;
   std::uint64_t* to = key_.room_for(3 + 3 * accesses);
@@ -51,7 +55,8 @@ void Engine::append_to_key(const Node& node) {
   const std::uint64_t types = std::bit_cast<std::uint32_t>(node.signature);
   const std::uint64_t head = static_cast<std::uint64_t>(node.kind) | std::uint64_t{is_pure} << 7 |
                              static_cast<std::uint64_t>(node.op) << 8 |
-                             static_cast<std::uint64_t>(node.inputs) << 16 | types << 32;
+                             static_cast<std::uint64_t>(node.inputs) << 16 | is_checked << 24 |
+                             types << 32;
   *to++ = head;
   *to++ = word(usual);
   if (node.kind == NodeKind::Call) {
@@ -68,7 +73,7 @@ void Engine::append_to_key(const Node& node) {
 
 // The use's id stands for all that a plan of a routine depends on, but for which memory it touches.
 void Engine::append_to_key(const CallSite& routine) {
-  key_.push_back(static_cast<std::uint64_t>(NodeKind::Routine) | routine.routine->id << 8);
+  key_.push_back(routine.routine->id);
   for (const Access& a : routine.outputs) key_.push_back(a.base->slot);
   for (const Access& a : routine.inputs) key_.push_back(a.base->slot);
 }

@@ -62,6 +62,9 @@ std::optional<std::pair<Shape, std::int64_t>> extents_of(PyObject* tuple) {
   return std::pair{std::move(extents), size};
 }
 
+// Of arrays with more NumPy's older iterator says that it takes no more.
+constexpr int most_dimensions_of_iterator = 32;
+
 // choose(a, choices), all of one shape.
 struct Choose {
   static constexpr const char* name = "choose";
@@ -71,6 +74,7 @@ struct Choose {
     const std::vector<const Array*> choices = like_arrays(arguments.values[0]);
     constexpr std::size_t most = 32;  // NumPy has a limit as well
     if (!places || choices.empty() || choices.size() > most ||
+        places->ndim() > most_dimensions_of_iterator ||
         !std::ranges::equal(places->shape(), choices[0]->shape()))
       return left_to_numpy();
     const std::byte* from[most];
@@ -194,8 +198,8 @@ PyObject* ravel_multi_index(PyObject*, PyObject* const* values, Py_ssize_t posit
 struct BroadcastArrays {
   static constexpr const char* name = "broadcast_arrays";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    if (arguments.names) return left_to_numpy();
     const auto shape = array_of(self).array.shape();
+    if (arguments.names || shape.size() > most_dimensions_of_iterator) return left_to_numpy();
     Ref arrays = checked(PyTuple_New(arguments.positional + 1));
     PyTuple_SET_ITEM(arrays.get(), 0, Py_NewRef(self));
     for (Py_ssize_t k = 0; k < arguments.positional; ++k) {
@@ -208,9 +212,10 @@ struct BroadcastArrays {
   }
 };
 
-// The axis of take_along_axis and put_along_axis; nothing for None.
+// The axis of take_along_axis and put_along_axis; nothing for None, and where NumPy refuses so many
+// arrays of indices.
 std::optional<int> axis_of(PyObject* axis, int ndim) {
-  if (axis == Py_None || ndim == 0) return std::nullopt;
+  if (axis == Py_None || ndim == 0 || ndim == max_dimensions) return std::nullopt;
   return axis ? axis_operand(axis, ndim) : ndim - 1;
 }
 

@@ -175,8 +175,9 @@ void for_each_scalar_class(Visit&& visit) {
 
 objobjargproc numpy_assign;
 
+constexpr int deepest = 16;  // as real_deep goes
+
 bool holds_ours(PyObject* value, int depth = 0) {
-  constexpr int deepest = 16;  // as real_deep goes
   if (!PyList_CheckExact(value) && !PyTuple_CheckExact(value))
     return is_scalar(value) || is_array(value);
   PyObject* const* const items = PySequence_Fast_ITEMS(value);
@@ -185,11 +186,33 @@ bool holds_ours(PyObject* value, int depth = 0) {
                      [=](PyObject* item) { return holds_ours(item, depth + 1); });
 }
 
+// The same with NumPy's scalars for ours: an array of objects holds the program's own arrays and
+// lists.
+Ref with_values(PyObject* value, int depth = 0) {
+  if (is_scalar(value)) return Ref::borrow(scalar_value(scalar_of(value)));
+  const bool is_list = PyList_CheckExact(value) != 0;
+  if ((!is_list && !PyTuple_CheckExact(value)) || depth == deepest) return Ref::borrow(value);
+  const Ref items = checked(PySequence_Tuple(value));  // as it is while numbers are computed
+  const Py_ssize_t count = PyTuple_GET_SIZE(items.get());
+  Ref values = checked(PyTuple_New(count));
+  bool has_changed = false;
+  for (Py_ssize_t k = 0; k < count; ++k) {
+    PyObject* const item = PyTuple_GET_ITEM(items.get(), k);
+    Ref given = with_values(item, depth + 1);
+    has_changed |= given.get() != item;
+    PyTuple_SET_ITEM(values.get(), k, given.release());
+  }
+  if (!has_changed) return Ref::borrow(value);
+  return is_list ? checked(PySequence_List(values.get())) : std::move(values);
+}
+
 int assign_value(PyObject* ndarray, PyObject* key, PyObject* value) {
   if (!value || !holds_ours(value)) return numpy_assign(ndarray, key, value);
   note_source();
+  const bool holds_objects = PyArray_TYPE(reinterpret_cast<PyArrayObject*>(ndarray)) == NPY_OBJECT;
   Ref real;
-  if (guarded_status([&] { real = real_deep(value); }) < 0) return -1;
+  if (guarded_status([&] { real = holds_objects ? with_values(value) : real_deep(value); }) < 0)
+    return -1;
   return numpy_assign(ndarray, key, real.get());
 }
 

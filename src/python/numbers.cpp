@@ -163,6 +163,12 @@ PyObject* finished(Array&& result) {
   return new_result(std::move(result));
 }
 
+bool makes_complex(const Argument (&arguments)[2]) {
+  return std::ranges::any_of(arguments, [](const Argument& x) {
+    return is_complex(x.array ? x.array->dtype() : x.scalar.dtype);
+  });
+}
+
 PyObject* binary_native(Slot slot, PyObject* left, PyObject* right) {
   if (slot == Slot::Power)
     if (const std::optional<Op> op = fast_power(left, right))
@@ -197,7 +203,8 @@ PyObject* binary_native(Slot slot, PyObject* left, PyObject* right) {
     if (name_on_scalars) power = power_of_scalars(arguments);
     return finished(power ? *std::move(power) : power_of(arguments[0], arguments[1]));
   }
-  return finished(apply(row(slot).op, arguments));
+  const bool is_unfused = name_on_scalars && slot == Slot::Multiply && makes_complex(arguments);
+  return finished(apply(is_unfused ? Op::MultiplyUnfused : row(slot).op, arguments));
 }
 
 PyObject* binary_general(Slot slot, PyObject* left, PyObject* right) noexcept {

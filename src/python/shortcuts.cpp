@@ -103,16 +103,19 @@ struct Tile {
     reps.insert(reps.begin(), axes - reps.size(), 1);
     steps.insert(steps.begin(), axes - extents.size(), 0);
     extents.insert(extents.begin(), axes - extents.size(), 1);
-    if (std::ranges::all_of(reps, [](std::int64_t n) { return n == 1; }))
-      return left_to_numpy();  // a copy, in the order of `a`
+    // A copy, in the order of `a`, or a view of what has no elements.
+    if (array.size() == 0 || std::ranges::all_of(reps, [](std::int64_t n) { return n == 1; }))
+      return left_to_numpy();
     Shape shape, strides, folded;
     std::int64_t bytes = size_of(array.dtype());
     for (std::size_t k = 0; k < axes; ++k) {
-      if (reps[k] < 0 || __builtin_mul_overflow(bytes, reps[k] * extents[k], &bytes))
+      std::int64_t all = 0;
+      if (reps[k] < 0 || __builtin_mul_overflow(reps[k], extents[k], &all) ||
+          __builtin_mul_overflow(bytes, all, &bytes))
         throw Unfit{"no such shape"};
       shape.insert(shape.end(), {reps[k], extents[k]});
       strides.insert(strides.end(), {0, steps[k]});
-      folded.push_back(reps[k] * extents[k]);
+      folded.push_back(all);
     }
     const Array tiles = window(array, shape, strides, array.offset(), array.dtype());
     const Ref copied = Ref::steal(new_array(copy(tiles, 'C')));

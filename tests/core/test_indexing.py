@@ -271,6 +271,26 @@ def test_numpys_own_arrays_take_numbers_still_to_be_computed(code, number, value
     assert outcome(frit.numpy) == outcome(numpy)
 
 
+def test_an_array_of_objects_holds_the_arrays_and_lists_that_it_is_given():
+    import frit.numpy as np
+
+    x, total = np.arange(4.0), (np.ones(100_000) + 1).sum()
+    items = [x, 1]
+    for value in (x, items, (x, 2), {"x": x}):
+        cells = numpy.empty(3, dtype=object)
+        cells[0] = value
+        cells[1:] = [value, value] if type(value) is dict else [x, value]
+        assert cells[0] is value and cells[2] is value
+    cells = numpy.empty(2, dtype=object)
+    cells[0] = total
+    cells[1:] = [(total, x)]
+    assert type(cells[0]) is numpy.float64 and type(cells[1]) is tuple
+    assert type(cells[1][0]) is numpy.float64 and cells[1][1] is x
+    cells = numpy.empty(4, dtype=object)
+    cells[:] = x
+    assert cells.tolist() == [0.0, 1.0, 2.0, 3.0] and type(cells[0]) is float
+
+
 def test_subclasses_of_numpys_arrays_take_numbers_still_to_be_computed(tmp_path):
     import frit.numpy
 

@@ -237,3 +237,29 @@ def test_numpys_types_are_made_from_it(three):
 def test_its_size_is_numpys(total, count):
     for scalar in (total, count, total > 3, total * 1j):
         assert sys.getsizeof(scalar) == sys.getsizeof(_core.to_numpy(scalar))
+
+
+@pytest.fixture
+def everything_is_recorded():
+    before = _core.set_immediate_bytes(0)
+    yield
+    _core.set_immediate_bytes(before)
+
+
+@pytest.mark.usefixtures("everything_is_recorded")
+@pytest.mark.parametrize("left", [*"DFdi", complex])
+@pytest.mark.parametrize("right", [*"DFdi", complex])
+def test_products_of_complex_scalars_are_rounded_as_numpys_scalars_round_them(left, right):
+    _core.let_float_errors_come_late()  # the filters of a test's call are not those of its set-up
+    generator = numpy.random.default_rng(1)
+
+    def number(kind):
+        value = complex(*generator.normal(0, 9, 2))
+        if kind is complex:
+            return value, value
+        array = numpy.array([value if kind in "DF" else value.real]).astype(kind)
+        return array.sum(), (ours(array) + ours(array) * 0).sum()
+
+    for _ in range(20):
+        (x, lazy_x), (y, lazy_y) = number(left), number(right)
+        assert repr(complex(lazy_x * lazy_y)) == repr(complex(x * y))

@@ -283,6 +283,15 @@ def test_place(dtype):
             same(program, x, numpy.arange(x.size).reshape(shape) % 3 > 0)
 
 
+def test_tiles_of_no_elements_are_a_view_that_may_be_written_to_as_they_may():
+    for repetitions in (0, 2, (0, 1), (3, 1, 2)):
+        for module in (np, numpy):
+            x = module.broadcast_to(module.zeros((2, 0)), (4, 2, 0))
+            made = module.tile(x, repetitions), module.tile(module.zeros((2, 0)), repetitions)
+            assert [each.flags.writeable for each in made] == [False, True]
+        same(lambda m, a, r=repetitions: m.tile(a, r), numbers("f8", (3, 0)))
+
+
 @pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 8, 9])
 def test_copies_of_many_short_rows(dtype, columns):
@@ -661,3 +670,79 @@ def test_one_number_put_in(dtype):
             for value in (0, 2.5, -1, 300, 1j, True, numpy.nan, numpy.float32(1.5), [1], [1, 2]):
                 same(lambda m, a: m.insert(a, place, value), x)  # noqa: B023
                 same(lambda m, a: m.insert(a[::2], place, value, axis=0), x)  # noqa: B023
+
+
+OF_MANY_AXES = """
+x.choose([x, x])
+np.choose(x, [x, x])
+np.broadcast_arrays(x, x)
+np.broadcast(x, x).shape
+np.take_along_axis(x, x * 0, -1)
+np.put_along_axis(x, x * 0, 5, 0)
+x[x == 1]
+x[(0,) * x.ndim]
+np.where(x, x, x)
+np.nonzero(x)
+np.sort(x)
+np.argsort(x, 0)
+np.partition(x, 0)
+np.diff(x)
+np.cumsum(x, -1)
+np.argmax(x, -1)
+np.roll(x, 1)
+np.repeat(x, 2, axis=0)
+np.take(x, [0], axis=5)
+np.compress([True], x, axis=0)
+np.unique(x)
+np.stack([x, x])
+np.concatenate([x, x])
+np.expand_dims(x, 0)
+np.tile(x, 1)
+np.pad(x, 1)
+np.kron(x, x)
+np.dot(x, x)
+np.matmul(x, x)
+np.einsum('...,...->...', x, x)
+np.median(x)
+np.histogram(x, 2)
+np.interp(x, [1, 2], [1, 2])
+np.digitize(x, [1])
+np.searchsorted([1, 2], x)
+np.isin(x, [1])
+np.flip(x)
+np.rot90(x)
+np.trace(x)
+np.diagonal(x)
+np.tril(x)
+np.gradient(x)
+np.cross(x, x)
+np.unravel_index(x * 0, (3,))
+np.unravel_index(0, x.shape)
+np.ravel_multi_index((0,) * x.ndim, x.shape)
+np.lexsort((x,))
+np.clip(x, 0, 1)
+np.quantile(x, 0.5, axis=1)
+np.mean(x, axis=(0, -1))
+np.apply_along_axis(np.sum, 0, x)
+np.moveaxis(x, 0, -1)
+x.transpose()
+x.ravel("K")
+x.tolist()
+x.flat[0]
+np.array([x, x])
+np.add.reduce(x, axis=None)
+np.add.outer(x, x)
+np.copyto(x, x)
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("axes", [32, 33, 63, 64])
+@pytest.mark.parametrize("text", OF_MANY_AXES)
+def test_an_array_of_many_axes_is_taken_or_refused(text, axes):
+    x = numpy.ones((1,) * axes, numpy.int64)
+
+    def call(module, x):
+        given = eval(text, {"np": module, "x": x})
+        return (x, *given) if isinstance(given, (tuple, list)) else (x, module.array(given))
+
+    assert answer(np, call, x) == answer(numpy, call, x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import warnings
 from collections.abc import Callable, Iterator
 
 import numpy
@@ -310,6 +311,30 @@ def test_kernels_fuse_with_numpy_and_reductions() -> None:
         value = float(total)
     assert value == float((numpy.sqrt(numpy.linspace(0, 1, n) * 2) + 1).sum())
     assert launches() == before + 1
+
+
+@pk.workunit
+def double(i, a, b):
+    b[i] = 2.0 * a[i]
+
+
+def test_a_run_whose_errors_are_ignored_decides_nothing_for_one_whose_errors_are_told() -> None:
+    import frit.numpy as np
+
+    def told(**checks):
+        with warnings.catch_warnings(record=True) as caught, np.errstate(**checks):
+            warnings.simplefilter("always")
+            if not checks:
+                _core.let_float_errors_come_late()
+            a, b = np.array([1e308] * n), np.array([0.0] * n)
+            pk.parallel_for(n, double, a=a, b=b)  # overflows, which a kernel doesn't tell
+            b[1:] -= a[:-1]
+            assert b[-1] == numpy.inf
+        return [str(warning.message) for warning in caught]
+
+    n = 50_000
+    assert told(all="ignore") == []
+    assert told() == []
 
 
 @pytest.fixture
