@@ -82,6 +82,8 @@ PYTHONS = [
     "print('b'); break",
     "log.append('ret'); return r, s, log",
     "if r % 2: print('odd', r)",
+    "out.clear()",
+    "log.extend(xs)",
 ]
 
 
@@ -284,6 +286,26 @@ def test_a_range_is_what_python_says_it_is(at_once):
                 assert str(caught.value) == str(error)
             else:
                 assert parallel(of, n) == expected
+
+
+def test_a_range_of_what_is_unpacked(at_once):
+    def f(bounds, step):
+        log = []
+        for i in range(*bounds):
+            if i % 7 == 3:
+                log.append(f"{i}")
+        for i in range(40, *bounds[1:]):
+            if i % 7 == 3:
+                log.append(f"{i}")
+        for i in range(0, 90, step):
+            if i % 7 == 3:
+                log.append(f"{i}")
+        return log, i
+
+    parallel = frit.parallelize(f)
+    for bounds in ((60,), (5, 70), (0, 90, 2), (90, 0, -3)):
+        for step in (1, 2, 3, True, np.int64(2)):
+            assert f(bounds, step) == parallel(bounds, step)
 
 
 def test_a_generator_is_left_at_its_exits(at_once):

@@ -66,13 +66,18 @@ def _may_be_left(loop: ast.For | ast.While, exits: int) -> bool:
         return False
     if isinstance(loop, ast.While):
         return True
-    over = loop.iter
-    is_range = isinstance(over, ast.Call) and isinstance(over.func, ast.Name)
-    if not (is_range and over.func.id == "range" and isinstance(loop.target, ast.Name)):  # type: ignore[union-attr]
+    if not _is_over_range(loop) or not isinstance(loop.target, ast.Name):
         return False
     # Its variable says which round it is.
     names = (n for n in nodes_in(loop.body) if isinstance(n, ast.Name))
     return not any(_is_target(n, loop) for n in names)
+
+
+def _is_over_range(loop: ast.For) -> bool:
+    over = loop.iter
+    if not isinstance(over, ast.Call) or getattr(over.func, "id", "") != "range":
+        return False
+    return not any(isinstance(bound, ast.Starred) for bound in over.args)
 
 
 def _is_target(name: ast.Name, loop: ast.For) -> bool:

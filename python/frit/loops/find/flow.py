@@ -23,6 +23,11 @@ _NOT_IN_NESTS = frozenset([ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.
 _SERIES = frozenset("range enumerate zip reversed ndindex ndenumerate arange linspace".split())
 _WITH_TEXTS = frozenset([ast.Call, ast.Compare])
 _WITH_TEXT = (ast.In, ast.NotIn, ast.Eq, ast.NotEq)
+# Of lists, files and plots.
+_METHODS_OF_PYTHON = frozenset(
+    "clear extend write writelines writerow flush close plot scatter imshow clf cla pause draw_idle"
+    " savefig show".split()
+)
 _NEVER = -1  # of a way out that no path takes: whatever is read behind it is "assigned" before
 
 
@@ -134,7 +139,7 @@ class Flow:
             facts = Facts()
             if type(node.value) is not ast.Constant:  # type: ignore[attr-defined]
                 self.scan([node], facts)
-                facts.is_plain &= not _prints(node.value)  # type: ignore[attr-defined]
+                facts.is_plain &= not _is_pythons(node.value)  # type: ignore[attr-defined]
             facts.needs = facts.reads
         elif kind in _SIMPLE:
             facts = self.simple(node, kind)
@@ -427,8 +432,14 @@ def text_in(node: ast.AST) -> str | None:
     return part.value if is_text else None
 
 
-def _prints(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print"
+def _is_pythons(node: ast.expr) -> bool:
+    """Whether it is a call of what no nest calls, by its name."""
+    if not isinstance(node, ast.Call):
+        return False
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        return function.attr in _METHODS_OF_PYTHON
+    return isinstance(function, ast.Name) and function.id == "print"
 
 
 def may_be_series(node: ast.expr) -> bool:

@@ -38,6 +38,8 @@ def is_same(one: Any, other: Any, *, but_numbers: bool = False, depth: int = 0) 
         return True
     if type(one) is str and type(other) is str:
         return one == other
+    if type(one) is types.MethodType and type(other) is types.MethodType:
+        return one.__self__ is other.__self__ and one.__func__ is other.__func__
     if type(one) is type(other) and is_number(one):
         return but_numbers or type(one) not in CONSTANTS or one == other
     if type(one) is not types.FunctionType or type(other) is not types.FunctionType:

@@ -56,6 +56,7 @@ DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seld
 MOST_PASSED_OVER = 10_000
 MOST_OTHERS = 7  # bindings of a place beside the one that is used
 REBOUND = 0.02  # seconds, before one of those makes room for another one
+MOST_REBOUND = 20  # in vain
 LITTLE = 1e-4  # seconds of a loop that counts, without NumPy
 LONG_LISTS = "its lists are long, and it is short"
 NOT_YET = "it has not run long enough to be worth it"
@@ -112,6 +113,7 @@ class Place:
         "gate",
         "has_translated",
         "inner",
+        "is_bound_in_vain",
         "is_eager",
         "is_module",
         "is_peeled",
@@ -130,6 +132,7 @@ class Place:
         "passed_over",
         "quiet",
         "range",
+        "rebound",
         "refusals",
         "rest",
         "round",
@@ -183,7 +186,8 @@ class Place:
         self.others: list[Binding] = []  # of other functions
         # Numbers of modules that functions read, and that have changed.
         self.varied: list[tuple[dict[str, Any], str]] = []
-        self.bound_at = 0.0
+        self.bound_at, self.is_bound_in_vain = 0.0, False
+        self.rebound = 0  # how often, since one of them ran
         self.has_translated = False  # in the latest call
         self.bindings = 0  # in vain, where attributes were not plain
         self.inner: list[Place] = []  # of the loops in it
@@ -506,6 +510,7 @@ class Place:
         found = site(key or core.loop_key(values), values, lists)
         found = binding.done(found, passed, space, originals, lists)
         if found is not None:
+            self.rebound = 0
             binding.note(signature, site)
         return found, left
 
@@ -520,16 +525,23 @@ class Place:
                 self.others[number], self.binding = binding, other
                 return other, values
             other.has_changed = False
-        if not binding.is_whole:
+        is_late = now() - self.bound_at >= REBOUND
+        if (
+            not binding.is_whole
+            or self.rebound > MOST_REBOUND
+            or (self.is_bound_in_vain and not is_late)
+        ):
             return binding, None
-        while len(self.others) >= MOST_OTHERS:
-            if now() - self.bound_at < REBOUND:
+        if len(self.others) >= MOST_OTHERS:
+            if not is_late:
                 return binding, None
             del self.others[0]
+        self.rebound += 1
         made = self.bind(passed, space, core, binding.first or binding)
-        if made is None or not made.is_whole or (values := made.values_of(passed, space)) is None:
+        values = made.values_of(passed, space) if made is not None and made.is_whole else None
+        self.bound_at, self.is_bound_in_vain = now(), values is None
+        if made is None or values is None:
             return binding, None
-        self.bound_at = now()
         self.others.append(binding)
         self.binding = made
         return made, values
