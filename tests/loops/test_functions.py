@@ -273,3 +273,23 @@ def test_random_functions_do_what_python_does(monkeypatch):
             bindings = [b for b in (one.binding, *one.others) if b is not None]
             ran += sum(site.calls for b in bindings for site in b.sites.values())
     assert ran > PROGRAMS  # else nothing was tested
+
+
+def reads_scalar(x):
+    return x * SCALAR + 1
+
+
+def test_a_function_that_reads_more_than_the_ones_before():
+    parallel = frit.parallelize(iterate)
+    for _ in range(3):
+        for f in (made(0.5, 0.25), reads_scalar, made(0.25, 0.5), reads_module):
+            same(parallel, f, 0.5, 12)
+    assert calls_of(parallel) > 8
+
+
+def test_a_function_that_no_nest_calls_leaves_the_others_alone(monkeypatch):
+    monkeypatch.setattr(place, "REBOUND", 0.0)
+    parallel = frit.parallelize(iterate)
+    for f in (made(0.5, 0.25), open, made(0.25, 0.5), str, print, made(0.75, 0.5), open):
+        same(parallel, f, 0.5, 5)
+    assert calls_of(parallel) == 3

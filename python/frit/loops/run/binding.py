@@ -92,13 +92,12 @@ class Binding:
             self.find_bounds()
         if "append" in place.traits.attributes:
             self.find_grown(passed, space)
-        reads_more = any(
-            (self.read, self.attributes, self.varied, place.varied, self.grown, self.bounds)
-        )
+        varied = self.varied or self.varied_variables
+        reads_more = any((self.read, self.attributes, varied, self.grown, self.bounds))
         self.takes_all = len(self.taken) == len(place.passed) and not reads_more
         if {*self.read, *place.passed} & place.shared:
             self.refuse("another thread may change a variable that it reads")
-        if place.is_module and (found := self.functions_read()):
+        if place.is_module and (found := self.functions_read(space)):
             from frit.loops.names import assigned_names
 
             if found & assigned_names([place.node]):
@@ -142,8 +141,9 @@ class Binding:
             for space, name in variables_read(self.surroundings.values())
             if is_number(x := space.get(name)) and type(x) not in CONSTANTS
         )
+        self.varied_variables = [*self.place.varied]
         names = [".".join((name, *path)) for name, path in self.varied]
-        names += [f"{k}.{name}" for k, (_, name) in enumerate(self.place.varied)]
+        names += [f"{k}.{name}" for k, (_, name) in enumerate(self.varied_variables)]
         self.names = [*self.names, *(name + VARIED for name in names)]
 
     def inputs_of_functions(self) -> dict[tuple[int, str], str]:
@@ -152,7 +152,7 @@ class Binding:
         for name, path in self.varied:
             owner = part_at(self.surroundings[name], path[:-1])
             found[id(owner), path[-1]] = ".".join((name, *path)) + VARIED
-        for k, (space, name) in enumerate(self.place.varied):
+        for k, (space, name) in enumerate(self.varied_variables):
             found[id(space), name] = f"{k}.{name}{VARIED}"
         return found
 
@@ -160,11 +160,11 @@ class Binding:
         self, passed: tuple[Any, ...], space: dict[str, Any]
     ) -> tuple[Any, ...]:
         """Raises KeyError."""
-        if not self.varied and not self.place.varied:
+        if not self.varied and not self.varied_variables:
             return ()
         given = dict(zip(self.place.passed, passed, strict=True))
         found = [part_at(given[n] if n in given else space[n], path) for n, path in self.varied]
-        return (*found, *(own[name] for own, name in self.place.varied))
+        return (*found, *(own[name] for own, name in self.varied_variables))
 
     @property
     def node(self) -> ast.For | ast.While:
@@ -255,7 +255,8 @@ class Binding:
 
     def refuse(self, why: str) -> None:
         self.place.told, self.is_whole = why, False
-        self.place.give_up()
+        if self.first is None:
+            self.place.give_up()
 
     def find_attributes(
         self, passed: tuple[Any, ...], space: dict[str, Any], core: Any
@@ -366,11 +367,11 @@ class Binding:
         else:
             self.place.told, self.is_whole = f"{name} has no value", False
 
-    def functions_read(self) -> set[str]:
-        """The variables of modules that the functions in the surroundings may read."""
+    def functions_read(self, space: dict[str, Any]) -> set[str]:
+        """The variables of the module that the functions in the surroundings may read."""
         methods = self.attributes.plain_methods if self.attributes is not None else []
         functions = [*self.surroundings.values(), *(m.function for m in methods)]
-        return {name for _, name in variables_read(functions)}
+        return {name for own, name in variables_read(functions) if own is space}
 
     def values_of(self, passed: tuple[Any, ...], space: dict[str, Any]) -> tuple[Any, ...] | None:
         """The values; None where the names are not what they were."""

@@ -293,7 +293,7 @@ class Place:
         if found is not None:
             return self.end_of_nest(turns, found, now() - began, rounds, iterator)
         turns.has_paused = self.has_translated = False
-        if self.told is NOT_YET:
+        if self.told in _VERDICTS:
             self.rounds = turns.following()
             return None
         if self.told is not LONG_LISTS:
@@ -366,7 +366,7 @@ class Place:
         turns.carried += turns.ahead
         if turns.ahead >= turns.first:
             turns.short_loops, turns.is_measured = 0, True
-            turns.each = min(turns.each, (now() - turns.began) / turns.ahead)
+            turns.each = min(turns.each, max(now() - turns.began, 1e-9) / turns.ahead)
             return False
         turns.short_loops += 1
         if turns.short_loops > MOST_SHORT:
