@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import io
-import math
 import os
 import random
 import textwrap
@@ -20,9 +19,18 @@ import frit
 from frit import _activity, _kept
 from frit.loops.find import implicit
 from frit.loops.run import place, turns
-from frit.loops.run.site import OURS
 
-from .test_whiles import STEPS, Thing, arguments_of, compiled, lines_seen, words
+from . import test_whiles
+from .test_whiles import (
+    STEPS,
+    Thing,
+    arguments_of,
+    compiled,
+    lines_seen,
+    runs_of_function,
+    runs_of_module,
+    words,
+)
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "300"))
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
@@ -137,17 +145,11 @@ def body(numbers: random.Random, is_module: bool) -> str:
 def outcome(run, given: dict[str, object]) -> tuple[object, ...]:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        try:
-            result = words(run(**given))
-        except Exception as error:
-            at = error.__traceback__
-            while at.tb_next is not None:
-                at = at.tb_next
-            result = type(error), str(error), at.tb_lineno
-    return result, printed.getvalue(), [words(x) for x in given.values()]
+        found = test_whiles.outcome(run, given)
+    return *found, printed.getvalue()
 
 
-SPACE = {"math": math, "np": np, "contextlib": contextlib, "__name__": "program"}
+SPACE = {**test_whiles.SPACE, "contextlib": contextlib}
 
 
 @np.errstate(all="ignore")
@@ -157,18 +159,8 @@ def test_random_loops_with_exits_in_functions_do_what_python_does(at_once):
         numbers = random.Random(seed)
         inner = textwrap.indent(body(numbers, False), "    ")
         text = f"def f(a, xs, n, x, o):\n{inner}    return i, r, s, t, w, log, notes, out\n"
-        space = {**SPACE}
-        exec(compiled(text, f"<exits {seed}>"), space)
-        parallel = frit.parallelize(space["f"])
-        for _ in range(3):
-            given = arguments_of(numbers)
-            expected = outcome(space["f"], copy.deepcopy(given))
-            got = outcome(parallel, copy.deepcopy(given))
-            assert expected == got, f"seed {seed}\n{text}\n{given}"
-        for site in parallel.__frit__.sites:
-            ran += site.calls
-            for refused in site.refused.values():
-                assert OURS not in refused.reason, f"seed {seed}\n{text}\n{refused.reason}"
+        calls = [arguments_of(numbers) for _ in range(3)]
+        ran += runs_of_function(seed, text, SPACE, calls, outcome)
     assert ran > PROGRAMS // 2  # else nothing was tested
 
 
@@ -178,22 +170,7 @@ def test_random_loops_with_exits_in_modules_do_what_python_does(at_once):
     for seed in range(FIRST, FIRST + PROGRAMS):
         numbers = random.Random(-seed)
         text, given = body(numbers, True), arguments_of(numbers)
-        name = f"<exits of a module {seed}>"
-        plain = compiled(text, name)
-        ours = implicit.code_of(text, plain)
-        found = []
-        for code in (plain, ours):
-            space = {**SPACE, **copy.deepcopy(given)}
-
-            def run(code=code, space=space, **_):
-                exec(code, space)
-
-            result = outcome(run, {})[:2]
-            left = {k: words(v) for k, v in space.items() if k not in ("__builtins__", *SPACE)}
-            found.append((result, left))
-        assert found[0] == found[1], f"seed {seed}\n{text}\n{given}"
-        sites = [p.binding.site for p in place.places if p.file == name and p.binding]
-        ran += sum(site.calls for site in sites if site is not None)
+        ran += runs_of_module(seed, text, SPACE, given, outcome)
     assert ran > PROGRAMS // 2  # else nothing was tested
 
 

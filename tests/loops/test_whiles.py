@@ -154,24 +154,54 @@ def outcome(run, given: dict[str, object]) -> tuple[object, ...]:
     return result, [words(x) for x in given.values()]
 
 
+def runs_of_function(seed: int, text: str, space: dict, calls: list, outcome=outcome) -> int:
+    """Calls f as Python and as Frit, which do the same; how often its nests ran.
+
+    calls: arguments by name.
+    """
+    space = {**space}
+    exec(compiled(text, f"<function {seed}>"), space)
+    parallel = frit.parallelize(space["f"])
+    for given in calls:
+        expected = outcome(space["f"], copy.deepcopy(given))
+        got = outcome(parallel, copy.deepcopy(given))
+        assert expected == got, f"seed {seed}\n{text}\n{given}"
+    sites = parallel.__frit__.sites
+    for refused in (x for site in sites for x in site.refused.values()):
+        assert OURS not in refused.reason, f"seed {seed}\n{text}\n{refused.reason}"
+    return sum(site.calls for site in sites)
+
+
+def runs_of_module(seed: int, text: str, space: dict, given: dict, outcome=outcome) -> int:
+    """The same of a module's own code. given: its variables."""
+    name = f"<module {seed} {len(text)}>"
+    plain = compiled(text, name)
+    found = []
+    for code in (plain, implicit.code_of(text, plain)):
+        own = {**space, **copy.deepcopy(given)}
+
+        def run(code=code, own=own, **_):
+            exec(code, own)
+
+        result = outcome(run, {})
+        left = {k: words(v) for k, v in own.items() if k not in ("__builtins__", *space)}
+        found.append((result, left))
+    assert found[0] == found[1], f"seed {seed}\n{text}\n{given}"
+    sites = [p.binding.site for p in place.places if p.file == name and p.binding]
+    return sum(site.calls for site in sites if site is not None)
+
+
+SPACE = {"math": math, "np": np, "__name__": "program"}
+
+
 @np.errstate(all="ignore")
 def test_random_whiles_in_functions_do_what_python_does(at_once):
     ran = 0
     for seed in range(FIRST, FIRST + PROGRAMS):
         numbers = random.Random(seed)
         text = "def f(a, xs, n, x, o):\n" + body(numbers, 1, False) + "    return i, s, t, x, out\n"
-        space = {"math": math, "np": np}
-        exec(compiled(text, f"<while {seed}>"), space)
-        parallel = frit.parallelize(space["f"])
-        for _ in range(3):
-            given = arguments_of(numbers)
-            expected = outcome(space["f"], copy.deepcopy(given))
-            got = outcome(parallel, copy.deepcopy(given))
-            assert expected == got, f"seed {seed}\n{text}\n{given}"
-        for site in parallel.__frit__.sites:
-            ran += site.calls
-            for refused in site.refused.values():
-                assert OURS not in refused.reason, f"seed {seed}\n{text}\n{refused.reason}"
+        calls = [arguments_of(numbers) for _ in range(3)]
+        ran += runs_of_function(seed, text, SPACE, calls)
     assert ran > PROGRAMS // 5  # else nothing was tested
 
 
@@ -181,24 +211,7 @@ def test_random_whiles_of_modules_do_what_python_does(at_once):
     for seed in range(FIRST, FIRST + PROGRAMS):
         numbers = random.Random(-seed)
         text, given = body(numbers, 0, True), arguments_of(numbers)
-        name = f"<while of a module {seed}>"
-        plain = compiled(text, name)
-        ours = implicit.code_of(text, plain)
-        found = []
-        for code in (plain, ours):
-            space = {"math": math, "np": np, "__name__": "program", **copy.deepcopy(given)}
-
-            def run(code=code, space=space, **_):
-                exec(code, space)
-
-            result = outcome(run, {})[0]
-            del space["__builtins__"]
-            found.append(
-                (result, {k: words(v) for k, v in space.items() if k not in ("math", "np")})
-            )
-        assert found[0] == found[1], f"seed {seed}\n{text}\n{given}"
-        sites = [p.binding.site for p in place.places if p.file == name and p.binding]
-        ran += sum(site.calls for site in sites if site is not None)
+        ran += runs_of_module(seed, text, SPACE, given)
     assert ran > PROGRAMS // 5  # else nothing was tested
 
 
