@@ -85,6 +85,7 @@ class Binding:
         self.grown_numbers: list[int] = []
         self.logs: frozenset[str] = frozenset()  # those that it does nothing else with
         self.attribute_texts: dict[int, str] = {}  # by number of the attribute
+        self.settled: tuple[ast.AST, ast.For | ast.While] | None = None  # a node without texts
         self.attributes = self.find_attributes(passed, space, core)
         self.find_varied([b for b in (first, place.binding, *place.others) if b is not None])
         self.bounds: Bounds | None = None
@@ -173,8 +174,10 @@ class Binding:
         if self.bounds is not None:
             node = self.bounds.node
         texts = {name: x for name, x in self.surroundings.items() if type(x) is str}
-        if texts:
-            node = settled(node, texts)
+        if texts and (self.settled is None or self.settled[0] is not node):
+            self.settled = node, settled(node, texts)
+        if self.settled is not None:
+            node = self.settled[1]
         if not self.grown:
             return node
         from frit.loops.run.list_runs import with_counts
