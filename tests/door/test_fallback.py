@@ -323,11 +323,11 @@ def test_the_report_names_each_line_once_with_its_count():
     x = np.arange(5.0)
     for _ in range(3):
         np.isin(x, 0)
-    np.nanmedian(x)
+    np.trim_zeros(x)
     sites = {(s.function, s.file): s for s in frit.report().fallbacks}
     assert sites["isin", HERE].count == 3
-    assert sites["nanmedian", HERE].count == 1
-    assert sites["isin", HERE].line == sites["nanmedian", HERE].line - 1
+    assert sites["trim_zeros", HERE].count == 1
+    assert sites["isin", HERE].line == sites["trim_zeros", HERE].line - 1
     assert f"{HERE}:{sites['isin', HERE].line}: isin x 3" in str(frit.report())
     frit.report(reset=True)
     assert frit.report().fallbacks == []
