@@ -84,6 +84,7 @@ def _let_go() -> None:
     """
     for place in places:
         place.on, place.space, place.early = False, None, None
+        place.varied.clear()
         place.forget()
 
 
