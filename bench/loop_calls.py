@@ -32,6 +32,8 @@ STAYS = {
     "array, 3 rounds": ("x[i] = i", 3, lambda: np.zeros(3)),
     "array, no nest": ("x[i] = np.cumsum(x)[i]", 100, lambda: np.zeros(100)),
     "dict": ("x[i] = x[i] + 1", 20, lambda: dict.fromkeys(range(20), 1)),
+    "exits, 3 rounds": ("if x[i] < 0: print('none')", 3, lambda: [0] * 3),
+    "exits, 40 rounds": ("if x[i] < 0: print('none')", 40, lambda: [0] * 40),
     "two loops": ("x[i] = 0\n  for j in range(3): x[j] = i", 3, lambda: np.zeros(3)),
 }
 FIRST = """

@@ -371,7 +371,9 @@ class Place:
             return False
         turns.short_loops += 1
         if turns.short_loops > MOST_SHORT:
-            self.on = False
+            self.turn_off()
+            frame = sys._getframe(1)
+            restore(frame.f_code, frame.f_globals)
         return False
 
     def is_pausing(self) -> bool:
