@@ -25,8 +25,8 @@ from .test_whiles import (
     STEPS,
     Thing,
     arguments_of,
+    assert_traced_alike,
     compiled,
-    lines_seen,
     runs_of_function,
     runs_of_module,
     words,
@@ -446,15 +446,7 @@ def test_a_traced_loop_with_exits_runs_line_by_line(monkeypatch, loop, step):
         f"def f(n):\n    i = s = 0\n    {loop}\n        {count}\n        {step}\n"
         "        if i % 3 == 0:\n            str('three')\n        s += 1\n    return i, s\n"
     )
-    plain = compiled(text, f"<traced {loop} {step}>")
-    ours = implicit.code_of(text, plain)
-    assert ours is not plain
-    seen = []
-    for code in (plain, ours):
-        space = {}
-        exec(code, space)
-        seen.append(lines_seen(lambda space=space: space["f"](27)))
-    assert seen[0] == seen[1]
+    assert_traced_alike(text, f"<traced {loop} {step}>", 27)
 
 
 def test_a_place_of_short_loops_is_not_asked_for_ever(at_once):

@@ -321,6 +321,19 @@ def lines_seen(run) -> list[int]:
     return seen
 
 
+def assert_traced_alike(text: str, name: str, n: int) -> None:
+    """A tracer sees the lines of f(n) that it would see without places."""
+    plain = compiled(text, name)
+    ours = implicit.code_of(text, plain)
+    assert ours is not plain
+    seen = []
+    for code in (plain, ours):
+        space = {}
+        exec(code, space)
+        seen.append(lines_seen(lambda space=space: space["f"](n)))
+    assert seen[0] == seen[1]
+
+
 @pytest.mark.parametrize("test", ["i < n", "i < n and not i > 50", "True"])
 @pytest.mark.parametrize(
     "step", ["s += i", "if i % 2: continue", "if i > 4: break", "if i > 9: return i"]
@@ -331,15 +344,7 @@ def test_a_traced_while_runs_line_by_line(monkeypatch, test, step):
         f"def f(n):\n    i = s = 0\n    while {test}:\n        i += 1\n        {step}\n"
         "        if i > 70: break\n    return i, s\n"
     )
-    plain = compiled(text, f"<traced while {test} {step}>")
-    ours = implicit.code_of(text, plain)
-    assert ours is not plain
-    seen = []
-    for code in (plain, ours):
-        space = {}
-        exec(code, space)
-        seen.append(lines_seen(lambda space=space: space["f"](67)))
-    assert seen[0] == seen[1]
+    assert_traced_alike(text, f"<traced while {test} {step}>", 67)
 
 
 def test_a_while_that_somebody_else_may_end_stays_python():

@@ -18,7 +18,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from frit.loops.find.flow import Flow
+from frit.loops.find.flow import Flow, is_over_range
 from frit.loops.find.raising import Raised, RaisedInRound
 from frit.loops.names import copied, nodes_in
 
@@ -30,11 +30,11 @@ Branch = list[ast.stmt]
 
 
 def branches_of(loop: ast.For | ast.While, flow: Flow) -> tuple[list[Branch], list[Branch]]:
-    """Branches of a loop that no nest has: exits, and those at which its nest fails."""
+    """Branches that no nest has of a loop that may be one but for these: exits, and those at
+    which its nest fails.
+    """
     exits: list[Branch] = []
     fails: list[Branch] = []
-    if not flow.of[id(loop)].is_but_branches:
-        return [], []
     _find(loop.body, flow, exits, fails)
     _find(loop.orelse, flow, fails, fails)
     if exits and not _may_be_left(loop, len(exits)):
@@ -66,18 +66,11 @@ def _may_be_left(loop: ast.For | ast.While, exits: int) -> bool:
         return False
     if isinstance(loop, ast.While):
         return True
-    if not _is_over_range(loop) or not isinstance(loop.target, ast.Name):
+    if not is_over_range(loop) or any(isinstance(x, ast.Starred) for x in loop.iter.args):  # type: ignore[attr-defined]
         return False
     # Its variable says which round it is.
     names = (n for n in nodes_in(loop.body) if isinstance(n, ast.Name))
     return not any(_is_target(n, loop) for n in names)
-
-
-def _is_over_range(loop: ast.For) -> bool:
-    over = loop.iter
-    if not isinstance(over, ast.Call) or getattr(over.func, "id", "") != "range":
-        return False
-    return not any(isinstance(bound, ast.Starred) for bound in over.args)
 
 
 def _is_target(name: ast.Name, loop: ast.For) -> bool:

@@ -442,6 +442,13 @@ def _is_pythons(node: ast.expr) -> bool:
     return isinstance(function, ast.Name) and function.id == "print"
 
 
+def is_over_range(loop: ast.For) -> bool:
+    """Whether it is `for i in range(..)`."""
+    over = loop.iter
+    is_range = isinstance(over, ast.Call) and getattr(over.func, "id", "") == "range"
+    return is_range and isinstance(loop.target, ast.Name)
+
+
 def may_be_series(node: ast.expr) -> bool:
     """Whether a loop over it may be one over numbers or arrays."""
     if not isinstance(node, ast.Call):

@@ -151,18 +151,7 @@ class Rewriter:
     def guarded(self, node: ast.For, place: Place, facts: Facts) -> list[ast.stmt]:
         number = len(self.places)
         self.places.append(place)
-        # All on the loop's first line, whose end is its own: a tracer must see no other.
-        here = {
-            "lineno": node.lineno,
-            "end_lineno": node.lineno,
-            "col_offset": node.col_offset,
-            "end_col_offset": node.col_offset + len("for"),
-        }
-
-        def at(made: Any) -> Any:
-            made.__dict__.update(here)
-            return made
-
+        at = _at_first_line(node)
         reference = at(self.refer(number))
         nothing = at(ast.Constant(None))
 
@@ -270,13 +259,7 @@ class Rewriter:
         """
         number = len(self.places)
         self.places.append(place)
-        at = _at_no_line
-        spot = {name: getattr(node, name) for name in ("lineno", "col_offset")}
-        spot |= {"end_lineno": node.lineno, "end_col_offset": node.col_offset + len("for")}
-
-        def here(made: Any) -> Any:
-            made.__dict__.update(spot)
-            return made
+        at, here = _at_no_line, _at_first_line(node)
 
         def part(name: str, context: ast.expr_context = _LOAD) -> Any:
             return here(ast.Attribute(here(self.refer(number)), name, context))
@@ -317,14 +300,7 @@ class Rewriter:
         """The loop, whose place is asked behind some rounds (turns.py)."""
         number = len(self.places)
         self.places.append(place)
-        spot = {name: getattr(node, name) for name in ("lineno", "col_offset")}
-        spot |= {"end_lineno": node.lineno, "end_col_offset": node.col_offset + len("while")}
-
-        at = _at_no_line
-
-        def here(made: Any) -> Any:
-            made.__dict__.update(spot)
-            return made
+        at, here = _at_no_line, _at_first_line(node)
 
         def part(name: str, context: ast.expr_context = _LOAD) -> Any:
             return at(ast.Attribute(at(self.refer(number)), name, context))
@@ -378,6 +354,19 @@ def _at_no_line(made: Any) -> Any:
     """Code that no tracer sees."""
     made.__dict__.update(_NOWHERE)
     return made
+
+
+def _at_first_line(loop: ast.For | ast.While) -> Callable[[Any], Any]:
+    """What puts code on the loop's first line, whose end is its own: a tracer sees no other."""
+    word = "for" if isinstance(loop, ast.For) else "while"
+    spot = {"lineno": loop.lineno, "end_lineno": loop.lineno, "col_offset": loop.col_offset}
+    spot["end_col_offset"] = loop.col_offset + len(word)
+
+    def at(made: Any) -> Any:
+        made.__dict__.update(spot)
+        return made
+
+    return at
 
 
 def place_of_definition(node: ast.FunctionDef) -> tuple[int, str]:

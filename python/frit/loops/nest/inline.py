@@ -22,9 +22,10 @@ from frit.loops.nest.control import Frame
 from frit.loops.nest.small_arrays import variable_of
 from frit.loops.nest.values import Again, Item, Listed, Refused, Row, SmallArray, Value, View
 from frit.loops.run.attributes import DOT
+from frit.loops.run.functions import PLAIN
 from frit.loops.run.generators import is_generator
 from frit.loops.run.given import real
-from frit.loops.run.surroundings import MISSING, PLAIN, Surroundings
+from frit.loops.run.surroundings import MISSING, Surroundings
 from frit.translate.errors import TranslationError
 from frit.translate.flow import may_leave, needs_flag
 from frit.translate.source import FunctionNode, source_of

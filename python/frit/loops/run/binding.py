@@ -9,7 +9,7 @@ import sys
 from frit import _activity, _kept
 from frit._quiet import without_collections
 from frit.loops.run.functions import (
-    CONSTANTS,
+    PLAIN,
     is_number,
     is_same,
     numbers_of,
@@ -135,12 +135,12 @@ class Binding:
             if any(is_same(x, value, but_numbers=True) and not is_same(x, value) for x in known):
                 self.varied_functions.add(name)
             else:
-                paths = [p for p in paths if type(part_at(value, p)) not in CONSTANTS]
+                paths = [p for p in paths if type(part_at(value, p)) not in PLAIN]
             self.varied += ((name, path) for path in paths)
         self.place.vary(
             (space, name)
             for space, name in variables_read(self.surroundings.values())
-            if is_number(x := space.get(name)) and type(x) not in CONSTANTS
+            if is_number(x := space.get(name)) and type(x) not in PLAIN
         )
         self.varied_variables = [*self.place.varied]
         names = [".".join((name, *path)) for name, path in self.varied]

@@ -17,7 +17,7 @@ TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
     from typing import Any
 
-CONSTANTS = (int, float, bool)  # of a translation, as long as they are what they were
+PLAIN = (int, float, bool)  # constants of a translation, as long as they are what they were
 _SCALARS = frozenset(
     "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64"
     " complex128".split()
@@ -29,7 +29,7 @@ Path = tuple[str, ...]  # names of variables of closures, or parameters with def
 def is_number(value: Any) -> bool:
     kind = type(value)
     is_scalar = kind.__module__ == "numpy" and kind.__name__ in _SCALARS
-    return is_scalar or kind is complex or kind in CONSTANTS
+    return is_scalar or kind is complex or kind in PLAIN
 
 
 def is_same(one: Any, other: Any, *, but_numbers: bool = False, depth: int = 0) -> bool:
@@ -41,7 +41,7 @@ def is_same(one: Any, other: Any, *, but_numbers: bool = False, depth: int = 0) 
     if type(one) is types.MethodType and type(other) is types.MethodType:
         return one.__self__ is other.__self__ and one.__func__ is other.__func__
     if type(one) is type(other) and is_number(one):
-        return but_numbers or type(one) not in CONSTANTS or one == other
+        return but_numbers or type(one) not in PLAIN or one == other
     if type(one) is not types.FunctionType or type(other) is not types.FunctionType:
         return False
     if one.__code__ is not other.__code__ or one.__globals__ is not other.__globals__:

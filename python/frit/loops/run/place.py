@@ -808,14 +808,11 @@ def module_place(
 def _peel_of(node: Any) -> Peel | None:
     import ast
 
+    from frit.loops.find.flow import is_over_range
     from frit.loops.find.peel import Peel
     from frit.translate.flow import may_leave
 
-    over = node.iter
-    is_range = isinstance(over, ast.Call) and isinstance(over.func, ast.Name)
-    if not is_range or over.func.id != "range" or node.orelse:
-        return None
-    if not isinstance(node.target, ast.Name) or any(may_leave(s, (ast.Break,)) for s in node.body):
+    if node.orelse or not is_over_range(node) or any(may_leave(s, (ast.Break,)) for s in node.body):
         return None
     return Peel(node)
 

@@ -205,12 +205,30 @@ class Plan:
     ) -> tuple[Any, ...]:
         if not self.translation.outputs and self.translation.returned is None and not self.pauses:
             return ()
-        given: list[Any] = []
+        t = self.translation
         arrays = arrays or ArraysOfRun(self.array, values)
-        next_ = 1
         if self.has_plain_outputs:
-            given += found[1 : 1 + len(self.translation.outputs)]
-        for output in self.translation.outputs if not self.has_plain_outputs else ():
+            given = [*found[1 : 1 + len(t.outputs)]]
+        else:
+            given = self.variables(found, values, arrays)
+        returned = t.returned
+        if returned is not None:
+            parts = zip(returned.values, returned.shapes, strict=True)
+            items = tuple(_result(found, 1 + k, shape, arrays) for k, shape in parts)
+            given += [found[1 + returned.flag], items if returned.is_tuple else items[0]]
+        if self.pauses:
+            is_paused = t.paused >= 0 and found[1 + t.paused]
+            given += (found[1 + t.rounds], found[1 + t.exit]) if t.exit >= 0 else (0, 0)
+            given[-1] = -1 if is_paused else given[-1]
+        return tuple(given)
+
+    def variables(
+        self, found: tuple[Any, ...], values: tuple[Any, ...], arrays: ArraysOfRun
+    ) -> list[Any]:
+        """Those that are read behind the nest."""
+        given: list[Any] = []
+        next_ = 1
+        for output in self.translation.outputs:
             first, next_ = next_, next_ + output.size
             if output.name.endswith(COUNT):
                 continue
@@ -223,17 +241,7 @@ class Plan:
                 given.append(int(found[first]))
             else:
                 given.append(_result(found, first, output.shape, arrays))
-        returned = self.translation.returned
-        if returned is not None:
-            parts = zip(returned.values, returned.shapes, strict=True)
-            items = tuple(_result(found, 1 + k, shape, arrays) for k, shape in parts)
-            given += [found[1 + returned.flag], items if returned.is_tuple else items[0]]
-        if self.pauses:
-            t = self.translation
-            is_paused = t.paused >= 0 and found[1 + t.paused]
-            given += (found[1 + t.rounds], found[1 + t.exit]) if t.exit >= 0 else (0, 0)
-            given[-1] = -1 if is_paused else given[-1]
-        return tuple(given)
+        return given
 
     def direct(self) -> tuple[Any, ...] | None:
         """What a gate needs to run it without Python: the nest, outputs, warn, guard, failures."""

@@ -13,12 +13,11 @@ import types
 from collections.abc import Container, Iterable
 from typing import Any
 
-from frit.loops.run.functions import is_number
+from frit.loops.run.functions import PLAIN, is_number
 from frit.loops.run.given import real
 from frit.loops.run.place import original_code
 
 MISSING = object()
-PLAIN = (int, float, bool)
 _LIBRARIES = ("builtins", "math", "cmath", "numpy")
 
 
