@@ -318,16 +318,8 @@ class Place:
             return found
         *found, count, left = found
         self.left = left
-        is_new, self.has_translated = self.has_translated, False
-        pays = not turns.exits or is_new or turns.pays(seconds, count)
-        turns.has_paused = left != 0 and pays
-        if not turns.exits:
-            turns.succeed()
-        elif not pays and turns.is_measured:
-            turns.fails += 1
-            self.wait_longer(turns)
-        elif not pays:
-            self.rounds, turns.has_paused = turns.sample, left != 0
+        pays = self.pays(turns, seconds, count)
+        turns.has_paused = left != 0 and (pays or not turns.is_measured)
         if turns.due and left > 0:
             index = rounds.index(found[self.outputs.index(self.node.target.id)])
             iterator.__setstate__(index + 1)
@@ -337,6 +329,21 @@ class Place:
         self.again = 0 if turns.is_at_once else self.rounds
         turns.began = now()
         return (*found, left) if left >= 0 or not self.is_module else None
+
+    def pays(self, turns: Turns, seconds: float, count: int) -> bool:
+        """Whether it is asked again at once behind a nest; if not, first how many rounds go by."""
+        is_new, self.has_translated = self.has_translated, False
+        if not turns.exits:
+            turns.succeed()
+            return True
+        if is_new or turns.pays(seconds, count):
+            return True
+        if turns.is_measured:
+            turns.fails += 1
+            self.wait_longer(turns)
+        else:
+            self.rounds = turns.sample
+        return False
 
     def wait_longer(self, turns: Turns) -> None:
         turns.least *= 4
