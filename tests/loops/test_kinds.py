@@ -163,3 +163,35 @@ def test_a_variable_may_become_pythons_kind_again(function, n, w, dtype):
     ours = check(function, n, w, dtype)
     if n == 50 and dtype == "f8" and w[0] == 0.25:
         assert runs_compiled(ours), frit.explain(ours)
+
+
+def total_by_index(a, s):
+    for i, j in np.ndindex(*a.shape):
+        s += a[i, j]
+    return s
+
+
+def total_of_elements(a, s):
+    for (_, j), x in np.ndenumerate(a):
+        s += x if j else float(x)
+    return s
+
+
+def total_until(a, s):
+    for i, j in np.ndindex(a.shape):
+        for _ in range(2):
+            s = s + a[i, j]
+        if i == 2 and j == 1:
+            break
+    return s
+
+
+@pytest.mark.parametrize("function", [total_by_index, total_of_elements, total_until])
+@pytest.mark.parametrize("start", [0, 0.0, True, np.float32(1), np.int64(1), np.int8(3)])
+@pytest.mark.parametrize("shape", [(4, 3), (0, 3), (4, 0), (1, 1), (1, 3), (4, 1)])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i1", "?"])
+def test_a_variable_may_change_its_kind_in_a_loop_of_several_indices(function, start, shape, dtype):
+    a = (np.arange(shape[0] * shape[1]).reshape(shape) % 5).astype(dtype)
+    expected = function(a, start)
+    got = frit.parallelize(function)(a, start)
+    assert type(got) is type(expected) and got == expected

@@ -317,6 +317,8 @@ class Control:
         assigned = self.assigned_in([node])
         self.assigned_inside = assigned_names(node.body)
         series = self.series(node.iter)
+        if node is self.inputs.node and self.knowledge.peeled and len(series.counters) > 1:
+            raise Refused(node, "types that change in the first round of several loops")
         before = dict(self.bound)
         loop = self.leaving(node)
         stops = self.stopping(node, loop)
