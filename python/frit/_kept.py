@@ -113,8 +113,8 @@ def _identity() -> list[bytes]:
     if not _known_identity:
         home = os.path.dirname(os.path.abspath(__file__))
         times = []
-        for folder in (home, os.path.join(home, "loops"), os.path.join(home, "translate")):
-            with os.scandir(folder) as found:
+        for part in _PARTS:
+            with os.scandir(os.path.join(home, part)) as found:
                 files = [f for f in found if f.name.endswith((".py", ".so"))]
             times += sorted((f.name, f.stat().st_mtime_ns) for f in files)
         flags = sys.flags
@@ -123,6 +123,8 @@ def _identity() -> list[bytes]:
     return _known_identity
 
 
+# Folders of what nests are made by.
+_PARTS = ("", "loops", "loops/find", "loops/nest", "loops/run", "translate")
 _known_identity: list[bytes] = []
 
 

@@ -189,6 +189,12 @@ def test_what_another_frit_or_python_made_is_not_taken(folder, monkeypatch, part
     assert len(texts) == 1
 
 
+def test_all_that_makes_nests_is_this_build_of_frit():
+    home = Path(_kept.__file__).parent
+    files = [*home.glob("loops/**/*.py"), *home.glob("translate/**/*.py")]
+    assert {str(f.parent.relative_to(home)) for f in files} <= {*_kept._PARTS}
+
+
 def test_a_damaged_file_is_made_anew(folder, monkeypatch):
     first = code_of(MODULE)
     (file,) = folder.iterdir()

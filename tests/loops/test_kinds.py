@@ -195,3 +195,50 @@ def test_a_variable_may_change_its_kind_in_a_loop_of_several_indices(function, s
     expected = function(a, start)
     got = frit.parallelize(function)(a, start)
     assert type(got) is type(expected) and got == expected
+
+
+def copied_behind(items, s, t):
+    for x in items:
+        if x > s:
+            s = x
+    else:
+        t = s
+    return s, t
+
+
+def copied_of_last(items, s, t):
+    for x in items:
+        t = s
+        s = x
+    else:
+        t = s
+    return s, t
+
+
+@pytest.mark.parametrize("function", [copied_behind, copied_of_last])
+@pytest.mark.parametrize("start", [np.int64(1), 0.5, np.float64(0), np.float64(9), 2])
+@pytest.mark.parametrize("items", [[1, 5, 2, 7], [3], [], [1.5, 0.5], np.arange(4.0)])
+@pytest.mark.parametrize("before", [np.float32(1), 0, None])
+def test_a_copy_has_the_kind_of_what_it_copies(function, start, items, before):
+    expected = function(items, start, before)
+    assert repr(frit.parallelize(function)(items, start, before)) == repr(expected)
+
+
+def bits(items, op, s):
+    if op == "^":
+        for x in items:
+            s = s ^ (x > 1)
+    elif op == "|":
+        for x in items:
+            s |= x > 1
+    else:
+        for x in items:
+            s &= x > 1
+    return s
+
+
+@pytest.mark.parametrize("op", ["^", "|", "&"])
+@pytest.mark.parametrize("start", [True, False, 1, 2, np.bool_(True), np.int64(3)])
+@pytest.mark.parametrize("items", [[1, 5, 2], [0, 1], [], [1.0, 2.5], np.array([1, 5, 2, 2])])
+def test_bits_of_booleans_are_booleans(op, start, items):
+    assert repr(frit.parallelize(bits)(items, op, start)) == repr(bits(items, op, start))

@@ -317,6 +317,8 @@ class Expressions:
             x, y = self.settled(node, x, y)
             if x.mixed or y.mixed:
                 return self.doubtful_binary(node, op, x, y)
+        if x.kind == y.kind == "bool" and isinstance(op, (ast.BitAnd, ast.BitOr, ast.BitXor)):
+            return self.apply(_BINARY[type(op)][0], "bool", (x, "?"), (y, "?"))
         if x.is_python and y.is_python:
             return self.python_binary(node, op, self.plain_int(x), self.plain_int(y))
         return self.numpy_binary(node, op, x, y)

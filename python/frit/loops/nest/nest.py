@@ -316,12 +316,19 @@ class NestWriter(
                     output.counter = len(results)
                     self.add_result(results, Value("int", self.writer.read_local(counter)), "Il")
                 continue
-            if output.name in self.env or len(kinds) < 2 or output.kind == ARRAY:
+            if output.kind == ARRAY:
                 continue
-            if counter is None:
+            value = self.env.get(output.name)
+            if not value.mixed if value is not None else len(kinds) < 2:
+                continue
+            if value is not None:
+                told = self.told_of(value)
+            else:
+                told = None if counter is None else self.writer.read_local(counter)
+            if told is None:
                 raise Refused(self.inputs.node, f"{output.name} may be of two types behind it")
             output.counter = len(results)
-            self.add_result(results, Value("int", self.writer.read_local(counter)), "Il")
+            self.add_result(results, Value("int", told), "Il")
         return results, outputs
 
     def keeps_array(self, name: str) -> bool:
