@@ -167,6 +167,7 @@ class NestBuilder {
       const Instr* combine = nest_.definitions[at(made)];
       if (combine->kind != InstrKind::Apply || info(combine->op).inputs != 2 || uses[at(made)] != 1)
         continue;
+      if (is_in_order(combine->op, body_.values[at(made)])) continue;
       for (int k = 0; k < 2; ++k) {
         const Instr* load = nest_.definitions[at(combine->args[k])];
         if (load->kind != InstrKind::Load || uses[at(load->result)] != 1 ||

@@ -71,6 +71,12 @@ struct NestAccess {
   bool is_store() const { return instr->kind == InstrKind::Store; }
 };
 
+// Whether `x = op(x, v)` keeps Python's order: a sum of half floats has so few bits that another
+// order gives another number (the sum of 4,000 ones is 2,048).
+constexpr bool is_in_order(Op op, DType dtype) {
+  return dtype == DType::Float16 && (op == Op::Add || op == Op::Subtract || op == Op::Multiply);
+}
+
 // array[e] = op(array[e], v), where nothing else uses the old element or the new value.
 struct NestUpdate {
   std::int32_t load = -1, store = -1;  // accesses

@@ -178,7 +178,8 @@ class LocalAnalysis {
       }
       if (instr->kind != InstrKind::Apply || info(instr->op).inputs != 2 ||
           !is_reduction(instr->op) || (length > 0 && instr->op != update.op) ||
-          (length > 0 && uses_[at(value)] != 1))
+          (length > 0 && uses_[at(value)] != 1) ||
+          is_in_order(instr->op, body_.values[at(instr->result)]))
         return false;
       if (body_.values[at(instr->args[0])] != body_.values[at(instr->result)]) return false;
       update.op = instr->op;

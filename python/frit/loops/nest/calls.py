@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import math
 import types
 from collections.abc import Sequence
@@ -105,6 +106,7 @@ class Calls:
     forms: Forms
     in_type: Any
     inlined: Any
+    of_partial: Any
     integer_of: Any
     join: Any
     literal: Any
@@ -148,6 +150,8 @@ class Calls:
             return self.inlined(node, function)
         if isinstance(function, PlainMethod):
             return self.inlined(node, function.function, function.definition)
+        if type(function) is functools.partial:
+            return self.of_partial(node, function)
         if function is builtins.float and (text := text_in(node)) is not None:
             return self.float_of(node, text)
         if function is builtins.pow and _is_plain(node, 2):

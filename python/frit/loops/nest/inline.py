@@ -11,6 +11,7 @@ import ast
 import builtins
 import math
 import types
+from functools import partial
 from typing import Any
 
 import numpy
@@ -20,11 +21,22 @@ from frit.loops.find.raising import RaisedInCall, without_exceptions
 from frit.loops.names import assigned_names, copied
 from frit.loops.nest.control import Frame
 from frit.loops.nest.small_arrays import variable_of
-from frit.loops.nest.values import Again, Item, Listed, Refused, Row, SmallArray, Value, View
+from frit.loops.nest.values import (
+    Again,
+    Item,
+    Library,
+    Listed,
+    Refused,
+    Row,
+    SmallArray,
+    Value,
+    View,
+)
 from frit.loops.run.attributes import DOT
 from frit.loops.run.functions import PLAIN
 from frit.loops.run.generators import is_generator
 from frit.loops.run.given import real
+from frit.loops.run.methods import PlainMethod
 from frit.loops.run.surroundings import MISSING, Surroundings
 from frit.translate.errors import TranslationError
 from frit.translate.flow import may_leave, needs_flag
@@ -92,6 +104,8 @@ class Inlining:
             raise Refused(node, f"a call of {name}(), whose source is not there") from None
         path = f"{self.frames[-1].path}@{node.lineno}.{node.col_offset}"
         given = self.given(node, function, source.args)
+        if any(isinstance(x, Library) and _stores(x.value) for x in given.values()):
+            raise Refused(node, "a method that assigns attributes, given to a function")
         self.taken.functions.append(
             (function, code, function.__defaults__, function.__kwdefaults__)
         )
@@ -130,6 +144,38 @@ class Inlining:
         finally:
             self.frames.pop()
             self.forget_makers(path)
+
+    def of_partial(self, node: ast.Call, function: partial[Any]) -> Item:
+        """A call with the arguments that the function was given before."""
+        prefix = f"partial{self.frames[-1].path}@{node.lineno}.{node.col_offset}."
+
+        def argument(name: str, value: Any) -> ast.expr:
+            made: ast.expr
+            if (varied := self.inputs.varied.get((id(function), name))) is not None:
+                made = ast.Name(varied, ast.Load())
+            elif type(value) in PLAIN:
+                made = ast.Constant(value)
+            elif callable(value):
+                self.surroundings[prefix + name] = real(value)
+                made = ast.Name(prefix + name, ast.Load())
+            else:
+                raise Refused(node, "a partial() of something else than numbers and functions")
+            return ast.copy_location(made, node)
+
+        named = {word.arg for word in node.keywords}
+        call = ast.Call(
+            argument("func", function.func),
+            [*(argument(str(k), x) for k, x in enumerate(function.args)), *node.args],
+            [
+                *(
+                    ast.keyword(name, argument(name, value))
+                    for name, value in function.keywords.items()
+                    if name not in named
+                ),
+                *node.keywords,
+            ],
+        )
+        return self.operand(ast.copy_location(call, node))
 
     def clear_places(self, path: str) -> None:
         """Nothing of an earlier call is left in the function's variables."""
@@ -280,6 +326,11 @@ class _Renaming(ast.NodeTransformer):
         if node.id not in self.own:
             self.outside.add(node.id)
         return ast.copy_location(ast.Name(node.id + self.path, node.ctx), node)
+
+
+def _stores(value: Any) -> bool:
+    """Whether it is a method that assigns what the nest has variables for."""
+    return isinstance(value, PlainMethod) and bool(value.stores)
 
 
 def _always_returns(body: list[ast.stmt]) -> bool:

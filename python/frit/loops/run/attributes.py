@@ -3,6 +3,8 @@
 Nothing in a nest runs code of the program's, so an attribute that is found as Python's own objects
 find theirs (no property, no __getattr__) has one value unless the nest assigns it. It is read
 before the nest and stored behind it. The nest's copy has a variable for it, named `self·n`.
+
+A nest that is given a method of an object, or an object to call, has the attributes that it reads.
 """
 
 from __future__ import annotations
@@ -14,8 +16,11 @@ from typing import Any
 
 from frit.loops.names import assigned_names, attribute_chain, copied, nodes_in
 from frit.loops.run.generators import is_generator
+from frit.loops.run.given import real
 from frit.loops.run.kernel_views import ARRAY, ViewUse, with_arrays
 from frit.loops.run.methods import (
+    CALLED,
+    Called,
     Lookup,
     PlainMethod,
     SameObject,
@@ -23,6 +28,7 @@ from frit.loops.run.methods import (
     plain_method,
 )
 
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 DOT = "·"  # a letter of Python's names that no program has
 Path = tuple[str, tuple[str, ...]]  # a variable and the attributes behind it
 
@@ -81,18 +87,26 @@ class Attributes:
 
 
 def attributes_of(
-    core: Any, node: ast.For, given: dict[str, Any], may_end: Callable[[Any], bool]
+    core: Any,
+    node: ast.For,
+    given: dict[str, Any],
+    called: dict[str, Called],
+    may_end: Callable[[Any], bool],
 ) -> Attributes | None:
     """Those of the given variables that are objects, if they are only there for their attributes.
 
-    may_end: whether a value is no object whose attributes are asked for. Raises NotPlain.
+    called: methods and objects that may be called. may_end: whether a value is no object whose
+    attributes are asked for. Raises NotPlain.
     """
     node, views = with_arrays(core, node, given)
     bases, others = uses_of(nodes_in([node]))
     roots = {n: v for n, v in given.items() if n in bases - others and not may_end(v)}
-    if not roots:
+    called = {n: x for n, x in called.items() if n not in bases}
+    if not roots and not called:
         return None
-    replace = _Replace(core, {name: (value, name, ()) for name, value in roots.items()}, may_end)
+    replace = _Replace(
+        core, {name: (value, name, ()) for name, value in roots.items()}, called, may_end
+    )
     made = replace.visit(copied(node))
     note_stores(replace.methods)
     in_methods = (m.stores for m in replace.methods.values() if isinstance(m, PlainMethod))
@@ -149,14 +163,29 @@ class _Replace(ast.NodeTransformer):
         self,
         core: Any,
         roots: dict[str, tuple[Any, str, tuple[str, ...]]],
+        called: dict[str, Called],
         may_end: Callable[[Any], bool],
     ) -> None:
         self.core = core
         self.roots = roots
+        self.called = called
         self.may_end = may_end
         self.paths: dict[str, Path] = {}
         self.methods: dict[str, Any] = {}
         self.lookups: list[Lookup | SameObject] = []
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        if node.id not in self.called or not isinstance(node.ctx, ast.Load):
+            return node
+        root, variable = node.id, node.id + DOT + CALLED
+        if variable not in self.methods:
+            found = self.called[root]
+            self.methods[variable] = found.function  # also where it calls itself
+            method = self.method_of(found.function, found.owner, root, ())
+            if method is None:
+                raise NotPlain(variable.replace(DOT, "."))
+            self.methods[variable] = method
+        return ast.copy_location(ast.Name(variable, ast.Load()), node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         base, nodes = attribute_chain(node)
@@ -171,6 +200,11 @@ class _Replace(ast.NodeTransformer):
                 method = self.variable_of(value, root, (*begin, *path), part.attr, property)
                 if method is not None:
                     return self.with_call(node, part, method)
+                if part is node:  # to be called by a function that is given it
+                    kinds = types.FunctionType, staticmethod
+                    method = self.variable_of(value, root, (*begin, *path), part.attr, *kinds)
+                if method is not None:
+                    return ast.copy_location(ast.Name(method, ast.Load()), node)
             if found is None:
                 raise NotPlain(".".join([base.id, *path, part.attr]))
             value = found[0]
@@ -178,8 +212,8 @@ class _Replace(ast.NodeTransformer):
             if self.may_end(value):
                 break
         name = DOT.join([root, *begin, *path])
-        if is_generator(value):
-            self.methods[name] = value
+        if is_generator(value) or isinstance(value, _FUNCTIONS):
+            self.methods[name] = real(value)
             self.lookups.append(SameObject(root, (*begin, *path), value))
         else:
             self.paths[name] = root, (*begin, *path)
@@ -243,10 +277,10 @@ class _Replace(ast.NodeTransformer):
     def method_of(
         self, function: types.FunctionType, owner: Any, root: str, path: tuple[str, ...]
     ) -> PlainMethod | None:
-        outer = self.roots
+        outer = self.roots, self.called
 
         def with_attributes(tree: ast.AST, name: str) -> Any:
-            self.roots = {name: (owner, root, path)}
+            self.roots, self.called = {name: (owner, root, path)}, {}
             return self.visit(tree)
 
         try:
@@ -254,4 +288,4 @@ class _Replace(ast.NodeTransformer):
         except NotPlain:
             return None
         finally:
-            self.roots = outer
+            self.roots, self.called = outer

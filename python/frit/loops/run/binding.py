@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import sys
+import types
 
 from frit import _activity, _kept
 from frit._quiet import without_collections
@@ -17,6 +18,7 @@ from frit.loops.run.functions import (
     variables_read,
 )
 from frit.loops.run.given import is_surrounding, key_of, may_end, name_of, real
+from frit.loops.run.methods import called_of
 from frit.loops.run.place import MONITORING, REFUSED
 from frit.loops.run.texts import compared_names, settled
 
@@ -28,12 +30,14 @@ if TYPE_CHECKING:
     from frit.loops.run.attributes import Attributes
     from frit.loops.run.bounds import Bounds
     from frit.loops.run.functions import Path
+    from frit.loops.run.methods import Called
     from frit.loops.run.place import Place
     from frit.loops.run.site import Plan, Site
     from frit.loops.run.traits import Guess
 
 VARIED = "$"  # behind the names of what functions were made with
 MOST_BINDINGS = 4  # of a place whose objects are not what they may become
+_NOT_CALLED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, str)
 _missing = object()
 
 
@@ -86,6 +90,7 @@ class Binding:
         self.logs: frozenset[str] = frozenset()  # those that it does nothing else with
         self.attribute_texts: dict[int, str] = {}  # by number of the attribute
         self.settled: tuple[ast.AST, ast.For | ast.While] | None = None  # a node without texts
+        self.called: dict[str, Called] = {}
         self.attributes = self.find_attributes(passed, space, core)
         self.find_varied([b for b in (first, place.binding, *place.others) if b is not None])
         self.bounds: Bounds | None = None
@@ -132,7 +137,8 @@ class Binding:
         for name, value in self.surroundings.items():
             known = [b.surroundings.get(name) for b in others]
             paths = numbers_of(value)
-            if any(is_same(x, value, but_numbers=True) and not is_same(x, value) for x in known):
+            differs = lambda x: is_same(x, value, but_numbers=True) and not is_same(x, value)  # noqa: E731,B023
+            if type(value) is functools.partial or any(map(differs, known)):
                 self.varied_functions.add(name)
             else:
                 paths = [p for p in paths if type(part_at(value, p)) not in PLAIN]
@@ -269,12 +275,16 @@ class Binding:
         given = dict(zip(self.names, values, strict=True))
         owners = (given[name] for name in self.place.traits.owners if name in given)
         is_end = functools.partial(may_end, core)
-        if all(map(is_end, owners)) and "frit.pykokkos._views" not in sys.modules:
+        may_be_called = any(type(v) not in _NOT_CALLED for v in self.surroundings.values())
+        has_none = all(map(is_end, owners)) and not may_be_called
+        if has_none and "frit.pykokkos._views" not in sys.modules:
             return None
         from frit.loops.run.attributes import NotPlain, attributes_of
 
+        callables = {name: called_of(core, v) for name, v in self.surroundings.items()}
+        called = {name: x for name, x in callables.items() if x is not None}
         try:
-            found = attributes_of(core, self.place.node, given, is_end)
+            found = attributes_of(core, self.place.node, given, called, is_end)
         except NotPlain as error:
             self.place.told = f"{error} is no plain attribute"
             self.place.bindings += 1
@@ -288,6 +298,7 @@ class Binding:
             self.refuse("another thread may change an attribute that it reads")
         passed_names = zip(self.names, self.taken, strict=False)
         self.root_numbers = {name: k for name, k in passed_names if name in roots}
+        self.take_called({name: called[name] for name in called.keys() & roots})
         self.taken = [k for k in self.taken if k not in self.root_numbers.values()]
         self.read = [name for name in self.read if name not in roots]
         self.names = [name for name in self.names if name not in roots] + found.names
@@ -295,6 +306,16 @@ class Binding:
         self.surroundings |= found.methods
         self.find_texts(found, passed, space)
         return found
+
+    def take_called(self, called: dict[str, Called]) -> None:
+        """These are no surroundings: of the objects that they are called with are values."""
+        self.called = called
+        for name in called:
+            del self.surroundings[name]
+        numbers = [k for k, _ in self.known_passed if self.place.passed[k] in called]
+        self.root_numbers.update((self.place.passed[k], k) for k in numbers)
+        self.known_passed = [(k, v) for k, v in self.known_passed if k not in numbers]
+        self.known = [(name, v) for name, v in self.known if name not in called]
 
     def find_texts(self, found: Attributes, passed: tuple[Any, ...], space: dict[str, Any]) -> None:
         """Attributes that are only compared with texts."""
@@ -312,8 +333,16 @@ class Binding:
     def roots(
         self, found: Attributes, passed: tuple[Any, ...], space: dict[str, Any]
     ) -> tuple[Any, ...]:
+        """Raises KeyError: a variable is not there, or something else is called."""
         numbers = self.root_numbers
-        return tuple(passed[numbers[n]] if n in numbers else space[n] for n in found.roots)
+        objects = [passed[numbers[n]] if n in numbers else space[n] for n in found.roots]
+        for k, name in enumerate(found.roots if self.called else ()):
+            if name in self.called:
+                now = called_of(found.core, objects[k])
+                if now is None or now.function is not self.called[name].function:
+                    raise KeyError(name)
+                objects[k] = now.owner
+        return tuple(objects)
 
     def note(self, signature: bytes | None, site: Site) -> None:
         """The guess of this call holds for all with its signature, and so do most guards."""
@@ -408,7 +437,7 @@ class Binding:
         except KeyError as missing:
             return self.changed(str(missing.args[0]))
         if attributes is None:
-            self.place.told = "an attribute is not a plain one"
+            self.place.told, self.has_changed = "an attribute is not a plain one", True
             return None
         if self.attribute_texts:
             for number, text in self.attribute_texts.items():

@@ -5,13 +5,15 @@
 
 The nest in solve() is translated for the function that it is called with first. One of the same
 code does the same, if it was made with the same things: its closure and its defaults. Where only
-numbers differ these become values of the nest, which it is given at each call.
+numbers differ these become values of the nest, which it is given at each call. The same holds for
+`functools.partial(decay, k=k)`.
 """
 
 from __future__ import annotations
 
 import types
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ _SCALARS = frozenset(
     " complex128".split()
 )
 MOST_DEPTH = 4  # functions in the closures of others
+_MADE = (types.FunctionType, partial)  # with numbers, and other functions
 Path = tuple[str, ...]  # names of variables of closures, or parameters with defaults
 
 
@@ -42,11 +45,13 @@ def is_same(one: Any, other: Any, *, but_numbers: bool = False, depth: int = 0) 
         return one.__self__ is other.__self__ and one.__func__ is other.__func__
     if type(one) is type(other) and is_number(one):
         return but_numbers or type(one) not in PLAIN or one == other
-    if type(one) is not types.FunctionType or type(other) is not types.FunctionType:
+    if type(one) is not type(other) or type(one) not in _MADE or depth > MOST_DEPTH:
         return False
+    if type(one) is partial:
+        return _have_same_parts(one, other, but_numbers, depth)
     if one.__code__ is not other.__code__ or one.__globals__ is not other.__globals__:
         return False
-    if one.__dict__ or other.__dict__ or depth > MOST_DEPTH:  # a decorator's, for one
+    if one.__dict__ or other.__dict__:  # a decorator's, for one
         return False
     if (
         one.__closure__ is other.__closure__
@@ -54,6 +59,10 @@ def is_same(one: Any, other: Any, *, but_numbers: bool = False, depth: int = 0) 
         and one.__kwdefaults__ is other.__kwdefaults__
     ):
         return True
+    return _have_same_parts(one, other, but_numbers, depth)
+
+
+def _have_same_parts(one: Any, other: Any, but_numbers: bool, depth: int) -> bool:
     try:
         pairs = zip(_parts_of(one), _parts_of(other), strict=True)
         return all(
@@ -67,7 +76,7 @@ def is_same(one: Any, other: Any, *, but_numbers: bool = False, depth: int = 0) 
 def numbers_of(function: Any, depth: int = 0) -> list[Path]:
     """Where the numbers are that it was made with."""
     found: list[Path] = []
-    if type(function) is types.FunctionType and depth <= MOST_DEPTH:
+    if type(function) in _MADE and depth <= MOST_DEPTH:
         try:
             parts = [*_parts_of(function)]
         except ValueError:
@@ -85,8 +94,13 @@ def part_at(function: Any, path: Path) -> Any:
     return function
 
 
-def _parts_of(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+def _parts_of(function: types.FunctionType | partial[Any]) -> Iterator[tuple[str, Any]]:
     """Raises ValueError."""
+    if type(function) is partial:
+        yield "func", function.func
+        yield from ((str(k), argument) for k, argument in enumerate(function.args))
+        yield from sorted(function.keywords.items())
+        return
     code = function.__code__
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         yield name, cell.cell_contents
@@ -102,7 +116,8 @@ Variable = tuple[dict[str, "Any"], str]  # of a module
 def variables_read(functions: Iterable[Any]) -> list[Variable]:
     """Those that these functions may read, and functions that they name."""
     found: list[Variable] = []
-    codes = [(f.__code__, f.__globals__) for f in functions if _is_programs(f)]
+    plain = (f.func if type(f) is partial else f for f in functions)
+    codes = [(f.__code__, f.__globals__) for f in plain if is_programs(f)]
     seen: set[types.CodeType] = set()
     for code, space in codes:
         if code in seen:
@@ -111,11 +126,11 @@ def variables_read(functions: Iterable[Any]) -> list[Variable]:
         found += ((space, name) for name in code.co_names)
         codes += ((c, space) for c in code.co_consts if isinstance(c, types.CodeType))
         called = (space.get(name) for name in code.co_names)
-        codes += ((f.__code__, f.__globals__) for f in called if _is_programs(f))
+        codes += ((f.__code__, f.__globals__) for f in called if is_programs(f))
     return found
 
 
-def _is_programs(function: Any) -> bool:
+def is_programs(function: Any) -> bool:
     """Whether it is no library's that a nest knows."""
     if type(function) is not types.FunctionType:
         return False

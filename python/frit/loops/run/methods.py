@@ -16,6 +16,7 @@ from typing import Any
 from frit.loops.find.exits import without_branches
 from frit.loops.find.raising import RaisedInCall, without_exceptions
 from frit.loops.names import copied, mangle, nodes_in, owner_of
+from frit.loops.run.functions import is_programs
 from frit.translate.record import record
 
 _missing = object()
@@ -63,6 +64,31 @@ class SameObject:
     def holds(self, core: Any, number: int, objects: tuple[Any, ...]) -> bool:
         now = core.plain_attributes(objects, ((number, *self.path),))
         return now is not None and now[0] is self.found
+
+
+@record
+class Called:
+    """What a nest is given to call: the object, and the function that gets it."""
+
+    owner: Any
+    function: types.FunctionType
+
+
+_NO_OWNERS = (type, types.ModuleType)
+CALLED = "()"  # the name of that function, which no attribute has
+
+
+def called_of(core: Any, value: Any) -> Called | None:
+    """Of a method of an object, or an object that may be called; None: it is neither."""
+    kind = type(value)
+    if kind is types.MethodType:
+        owner, function = value.__self__, value.__func__
+    elif kind in (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type):
+        return None
+    else:
+        owner, function = value, attribute_of_type(core, value, "__call__")
+    is_plain = is_programs(function) and core.loop_key((owner,)) is None
+    return Called(owner, function) if is_plain and not isinstance(owner, _NO_OWNERS) else None
 
 
 def attribute_of_type(core: Any, owner: Any, name: str) -> Any:
