@@ -52,7 +52,7 @@ ubsan: $(SETUP)
 tsan: $(SETUP)
 	bash tools/sanitize.sh thread $(PYTHON)
 
-LOOP_FUZZ := tests/loops/test_loop_fuzz.py tests/loops/test_method_fuzz.py tests/loops/test_exits.py \
+LOOP_FUZZ := tests/loops/test_grid.py tests/loops/test_loop_fuzz.py tests/loops/test_method_fuzz.py tests/loops/test_exits.py \
   tests/loops/test_implicit.py::test_random_loops_of_modules_do_what_python_does
 
 # FRIT_FUZZ_PROGRAMS: how many random programs; each failure prints the seed that repeats it.

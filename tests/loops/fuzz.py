@@ -574,8 +574,11 @@ def same(x: Any, y: Any, single: bool = False) -> bool:
     """The same value and type; 0.0 is -0.0, since sums may start at either."""
     if type(x) is not type(y):
         return False
-    if isinstance(x, tuple):
+    if isinstance(x, (tuple, list)):
         return len(x) == len(y) and all(same(*z, single) for z in zip(x, y, strict=True))
+    if isinstance(x, np.ndarray):
+        is_single = single or x.dtype.char in "fF"
+        return x.dtype == y.dtype and same(x.tolist(), y.tolist(), is_single)
     if isinstance(x, (float, complex, np.inexact)):
         return bool(x == y or (x != x and y != y) or _close(x, y, single))
     return bool(x == y)
