@@ -24,7 +24,7 @@ from frit.loops.nest import nest, reductions
 from frit.loops.run import place
 
 from . import kernels
-from .fuzz import ComplexProgram, Program, outcome, same_outcome
+from .fuzz import ComplexProgram, ObjectProgram, Program, outcome, same_outcome
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "500")) // 5
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
@@ -329,24 +329,83 @@ def test_without_a_folder_functions_run_all_the_same(tmp_path, made, monkeypatch
     assert made == ["function", "nest"] * 2
 
 
-def test_objects_and_functions_of_other_libraries_are_not_kept(tmp_path, made, folder):
-    text = """
-        import frit
-        class Callable:
-            def __call__(self, x): return x
-        class Grid: pass
-        @frit.parallelize
-        def f(grid, n):
-            for i in range(n):
-                grid.u[i] = grid.u[i] * 2
-    """
-    for _ in range(2):
-        module = loaded(tmp_path / "module.py", text)
+OBJECTS = """
+    import math
+    import frit
+
+    OFFSET = 1
+
+    class Shape:
+        factor = 3.0
+        def __init__(self, k):
+            self.k = k
+            self.function = math.sqrt
+        def weight(self, x):
+            return self.k * x + OFFSET
+        def changed(self, x):
+            return self.weight(x) * 2
+        @property
+        def double(self):
+            return 2 * self.k
+
+    class Grid: pass
+
+    @frit.parallelize
+    def f(grid, shape, g, n):
+        for i in range(n):
+            grid.u[i] = shape.changed(grid.u[i]) + shape.double + g(i) + shape.function(4.0)
+
+    grid = Grid()
+    other = Shape(3)
+"""
+
+
+def result_of_objects(module):
+    found = []
+    for function in (module.f, module.f.__frit__.function):
         grid = module.Grid()
         grid.u = np.arange(30.0)
-        module.f(grid, 30)
-        np.testing.assert_array_equal(grid.u, 2 * np.arange(30.0))
-    assert made == ["function", "nest", "nest"]
+        function(grid, module.Shape(2), module.other.weight, 30)
+        found.append(grid.u)
+    np.testing.assert_array_equal(*found)
+    return found[0]
+
+
+def test_nests_on_objects_are_kept(tmp_path, made):
+    before = result_of_objects(loaded(tmp_path / "module.py", OBJECTS))
+    again = loaded(tmp_path / "module.py", OBJECTS)
+    np.testing.assert_array_equal(result_of_objects(again), before)
+    assert made == ["function", "nest"] and calls(again) == 1
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("OFFSET = 1", "OFFSET = 2"),
+        ("self.k * x + OFFSET", "self.k * x - OFFSET"),
+        ("self.weight(x) * 2", "self.weight(x) * 3"),
+        ("return 2 * self.k", "return 3 * self.k"),
+        ("math.sqrt", "math.exp"),
+        ("math.sqrt", "abs"),
+        ("other = Shape(3)", "other = Shape(4.5)"),
+        (
+            "other = Shape(3)",
+            "class Other(Shape):\n        def weight(self, x): return x\n    other = Other(3)",
+        ),
+        ("self.k = k", "self.k = k\n            self.weight = abs"),
+        ("    grid = Grid()", "    Shape.weight = lambda self, x: 3 * x"),
+        ("    grid = Grid()", "    Shape.double = 7.0"),
+    ],
+)
+def test_what_has_changed_of_objects_is_seen(old, new, tmp_path):
+    before = result_of_objects(loaded(tmp_path / "module.py", OBJECTS))
+    for _ in range(2):
+        changed = OBJECTS.replace(old, new)
+        after = result_of_objects(loaded(tmp_path / "module.py", changed))
+        assert not np.array_equal(before, after)
+        np.testing.assert_array_equal(
+            result_of_objects(loaded(tmp_path / "module.py", OBJECTS)), before
+        )
 
 
 def test_what_is_too_deep_to_be_kept_runs_all_the_same(tmp_path, made):
@@ -394,7 +453,7 @@ def test_bytes_that_are_no_kernel_are_refused():
             _core.Kernel.from_bytes(bytes_, [], [])
 
 
-@pytest.mark.parametrize("kind", [Program, ComplexProgram])
+@pytest.mark.parametrize("kind", [Program, ComplexProgram, ObjectProgram])
 def test_random_loops_do_the_same_when_they_were_kept(kind, monkeypatch, tmp_path, made):
     """Each call is made twice, by functions that know nothing of each other."""
     taken = 0

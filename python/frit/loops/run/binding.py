@@ -244,7 +244,7 @@ class Binding:
     def is_kept(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> bool:
         """Whether an earlier process has translated the nest for values of these kinds."""
         origin = self.place.origin
-        if origin is None or self.place.is_eager or self.attributes is not None:
+        if origin is None or self.place.is_eager:
             return False
         values = self.values_of(passed, space) if self.is_whole else None
         key = key_of(self.with_logs(values), core) if values is not None else None

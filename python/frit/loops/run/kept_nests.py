@@ -24,21 +24,28 @@ from frit.loops.nest.translation import (
 )
 from frit.loops.run.given import Origin, name_of
 from frit.loops.run.list_runs import ListFacts
-from frit.loops.run.surroundings import Description, Unlike
+from frit.loops.run.surroundings import Description, Unlike, text_of_tree
 from frit.translate.record import values_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ast
 
 
 class Question:
     """What a nest becomes with these inputs."""
 
-    def __init__(self, origin: Origin, inputs: Inputs, attributes: Iterable[str]) -> None:
+    def __init__(
+        self, origin: Origin, inputs: Inputs, attributes: Iterable[str], node: ast.AST | None
+    ) -> None:
         """Raises Unlike."""
         self.inputs = inputs
         described = Description(inputs.surroundings, attributes, inputs.varied)
         self.taken = described.taken.check()
         self.name = name_of(origin, inputs.key, inputs.left)
         names = inputs.names, inputs.outputs, sorted(inputs.is_unbound)
-        self.facts = origin[1] + repr((numpy.__version__, names, described.words)).encode()
+        text = text_of_tree(node) if node is not None else ""
+        self.facts = origin[1] + repr((numpy.__version__, names, described.words, text)).encode()
 
     def answer(self) -> Translation | None:
         found = _kept.load(self.name, self.facts)
@@ -103,10 +110,10 @@ _OTHERS = (
 
 
 def question_of(
-    origin: Origin | None, inputs: Inputs, attributes: Iterable[str]
+    origin: Origin | None, inputs: Inputs, attributes: Iterable[str], node: ast.AST | None
 ) -> Question | None:
-    """None: its answer can't be kept."""
+    """None: its answer can't be kept. node: the nest, where its text alone does not tell it."""
     try:
-        return Question(origin, inputs, attributes) if origin is not None else None
+        return Question(origin, inputs, attributes, node) if origin is not None else None
     except Unlike:
         return None

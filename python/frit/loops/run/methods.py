@@ -8,16 +8,16 @@ else with its object stays Python's.
 from __future__ import annotations
 
 import abc
-import ast
 import types
 from collections.abc import Callable
-from typing import Any
 
-from frit.loops.find.exits import without_branches
-from frit.loops.find.raising import RaisedInCall, without_exceptions
-from frit.loops.names import copied, mangle, nodes_in, owner_of
 from frit.loops.run.functions import is_programs
 from frit.translate.record import record
+
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
+if TYPE_CHECKING:
+    import ast
+    from typing import Any
 
 _missing = object()
 
@@ -114,6 +114,11 @@ def plain_method(
 
     with_attributes: a tree, whose attributes of this variable become the nest's.
     """
+    import ast
+
+    from frit.loops.find.exits import without_branches
+    from frit.loops.find.raising import RaisedInCall, without_exceptions
+    from frit.loops.names import copied, mangle, nodes_in, owner_of
     from frit.translate.errors import TranslationError
     from frit.translate.source import source_of
 

@@ -462,8 +462,8 @@ class Site:
         """The kept one, if it fits the call; else it is made and kept. Raises Refused."""
         binding, place = self.binding, self.binding.place
         # What attributes are is not in the text.
-        origin = place.origin if binding.attributes is None else None
-        question = question_of(origin, inputs, place.traits.attributes)
+        node = binding.node if binding.attributes is not None else None
+        question = question_of(place.origin, inputs, place.traits.attributes, node)
         kept = question.answer() if question is not None else None
         pauses = place.turns is not None and place.turns.pauses
         if kept is not None:

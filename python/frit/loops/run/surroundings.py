@@ -15,7 +15,12 @@ from typing import Any
 
 from frit.loops.run.functions import PLAIN, is_number
 from frit.loops.run.given import real
+from frit.loops.run.methods import PlainMethod
 from frit.loops.run.place import original_code
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ast
 
 MISSING = object()
 _LIBRARIES = ("builtins", "math", "cmath", "numpy")
@@ -90,11 +95,10 @@ class Description:
         kind = type(value)
         if kind is str or kind in PLAIN and value == value:
             return kind.__name__, value
+        if kind is PlainMethod:
+            return "method", self.number_of(value.function), text_of_tree(value.definition)
         if kind is types.FunctionType and not _is_numpys(value):
-            function = getattr(getattr(value, "__frit__", None), "function", value)
-            if not any(function is known for known in self.due):
-                self.due.append(function)
-            return [known is function for known in self.due].index(True)
+            return self.number_of(value)
         name = getattr(value, "__name__", None)
         if kind is types.ModuleType and name in _LIBRARIES and sys.modules.get(name) is value:
             self.modules.add(name)
@@ -105,6 +109,12 @@ class Description:
             if space.get(name, MISSING) is value:
                 return library, name
         raise Unlike
+
+    def number_of(self, value: types.FunctionType) -> int:
+        function = getattr(getattr(value, "__frit__", None), "function", value)
+        if not any(function is known for known in self.due):
+            self.due.append(function)
+        return [known is function for known in self.due].index(True)
 
     def words_of(self, function: types.FunctionType) -> tuple[Any, ...]:
         code, few, keywords = function.__code__, function.__defaults__, function.__kwdefaults__
@@ -145,6 +155,12 @@ class Description:
         """None: an object that no translation takes (Inlining.taken_from)."""
         is_taken = type(value) in PLAIN or callable(value) or type(value) is types.ModuleType
         return self.word(value) if is_taken else None
+
+
+def text_of_tree(node: ast.AST) -> str:
+    import ast
+
+    return ast.dump(node)
 
 
 def _is_numpys(function: types.FunctionType) -> bool:
