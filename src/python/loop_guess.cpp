@@ -223,6 +223,13 @@ std::optional<double> LoopGuess::compute(const Numbers& numbers) const {
 
 Ref plain_attribute(PyObject* object, PyObject* name) {
   PyTypeObject* type = Py_TYPE(object);
+  if (PyMethod_Check(object)) {
+    if (PyUnicode_CompareWithASCIIString(name, "__self__") == 0)
+      return Ref::borrow(PyMethod_GET_SELF(object));
+    if (PyUnicode_CompareWithASCIIString(name, "__func__") == 0)
+      return Ref::borrow(PyMethod_GET_FUNCTION(object));
+    return {};
+  }
   if (type->tp_getattro != PyObject_GenericGetAttr) return {};
   PyObject* of_type = _PyType_Lookup(type, name);
   Ref found;

@@ -358,3 +358,28 @@ def test_indices_that_are_made_of_computed_ones():
         given = [{"a": a.copy(), "out": out.copy()} for _ in range(2)]
         assert same_outcome(outcome(computed, given[0]), outcome(ours, given[1]))
         assert runs_compiled(ours) == compiled
+
+
+def around(a, index, n, out):
+    for k in range(len(index)):
+        i = index[k]
+        out[k] = a[(i + 1) % n] - a[(i - 1) % n] + a[i // n]
+
+
+@pytest.mark.parametrize("n", [7, 3, 1, 0, -1, -3, np.int64(7), np.int32(5), np.int64(0), True])
+@pytest.mark.parametrize("dtype", ["i8", "i4", "u1", "i1"])
+def test_an_index_of_numpys_may_go_around_a_variable_length(n, dtype):
+    results = []
+    parallel = frit.parallelize(around)
+    for function in (around, parallel):
+        out = np.zeros(8)
+        with np.errstate(all="ignore"):
+            try:
+                function(np.arange(7.0), np.array([0, 3, 6, 5, 1, 1, 2, 4], dtype), n, out)
+            except Exception as error:
+                results.append((repr(error), out.tolist()))
+            else:
+                results.append(out.tolist())
+    assert results[0] == results[1]
+    if type(n) is int and n == 7 and dtype == "i8":
+        assert runs_compiled(parallel)

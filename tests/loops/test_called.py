@@ -266,3 +266,93 @@ def test_arguments_of_a_partial_may_change():
     for k in (2, 3, 2.5, np.float32(3), "x", None, 4):
         function.keywords["k"] = k
         assert outcome(parallel, function, 20) == outcome(total, function, 20)
+
+
+class Constants:
+    def __init__(self, c):
+        self.c = c
+
+
+class Slope:
+    def __init__(self, constants):
+        self.constants = constants
+        self.calls = 0
+
+    def __call__(self, x):
+        return x * 0.5 + self.constants.c
+
+    def of_local(self, x):
+        constants = self.constants
+        return x - constants.c * 0.25
+
+    def counted(self, x):
+        self.calls += 1
+        return x * 0.5 + self.calls
+
+
+class Stepper:
+    def __init__(self, slope):
+        self.slope = slope
+        self.steps = 0
+        self.c = 1.0
+        self.constants = None
+
+    def step(self, x):
+        self.steps += 1
+        return self.slope(x) * 0.5 + self.c
+
+    def run(self, x, n):
+        for _ in range(n):
+            x = self.step(x)
+        return x
+
+    def run_changing(self, x, n):
+        for _ in range(n):
+            self.c += 0.25
+            x = self.slope(x) * 0.5 + self.constants.c
+        return x
+
+
+def cubed(x):
+    return x * x * x * 0.01
+
+
+SLOPES = [
+    lambda: Slope(Constants(2.0)),
+    lambda: Slope(Constants(3.0)).of_local,
+    lambda: Slope(Constants(3.0)).counted,
+    lambda: math.sin,
+    lambda: cubed,
+    lambda: lambda x: x - 1,
+    lambda: None,
+]
+
+
+@pytest.mark.parametrize("run", [Stepper.run, Stepper.run_changing])
+@pytest.mark.parametrize("constants", ["own", "other", "slope's"])
+def test_what_attributes_are_is_called(run, constants):
+    def made(make):
+        stepper = Stepper(make())
+        slope = getattr(stepper.slope, "__self__", stepper.slope)
+        stepper.constants = stepper if constants == "own" else Constants(1.5)
+        if constants == "slope's" and isinstance(slope, Slope):
+            slope.constants = stepper  # which is what the loop changes
+        return stepper
+
+    def result(function, stepper):
+        slope = getattr(stepper.slope, "__self__", stepper.slope)
+        try:
+            found = repr(function(stepper, 1.5, 30))
+        except TypeError as error:
+            found = str(error)
+        return found, stepper.steps, stepper.c, getattr(slope, "calls", 0)
+
+    parallel = frit.parallelize(run)
+    for make in SLOPES * 2:
+        assert result(parallel, made(make)) == result(run, made(make))
+    if run is Stepper.run and constants == "other":
+        for make in SLOPES[:1] + SLOPES[1:2] + SLOPES[3:6]:
+            parallel = frit.parallelize(run)
+            for _ in range(2):
+                result(parallel, made(make))
+            assert calls_of(parallel) == 2

@@ -570,17 +570,18 @@ class Expressions:
         math = "C" if kind is ast.Pow else ""
         value = self.apply(name, types_[2], (x, types_[0]), (y, types_[1]), math=math)
         if types_[2] in INTEGERS and x.form is not None and y.form is not None:
-            form = None
+            form, needs = None, (*x.needs, *y.needs)
             if kind is ast.Add or kind is ast.Sub:
                 form = x.form + y.form if kind is ast.Add else x.form - y.form
             elif kind is ast.Mult:
                 form = self.forms.product(x.form, y.form)
-            elif kind in (ast.FloorDiv, ast.Mod) and y.literal is not None and y.literal > 0:
+            elif kind in (ast.FloorDiv, ast.Mod) and (y.literal is None or y.literal > 0):
                 divided = self.forms.divided if kind is ast.FloorDiv else self.forms.remainder
                 form = divided(x.form, y.form)
+                needs = (*needs, (y.form, 1, LIMITS["l"][1]))
             if form is not None:
                 value.form = form
-                value.needs = (*x.needs, *y.needs, (form, *LIMITS[types_[2]]))
+                value.needs = (*needs, (form, *LIMITS[types_[2]]))
         return value
 
     def of_UnaryOp(self, node: ast.UnaryOp) -> Value | Row:

@@ -17,7 +17,7 @@ from typing import Any
 from frit.loops.names import assigned_names, attribute_chain, copied, nodes_in
 from frit.loops.run.generators import is_generator
 from frit.loops.run.given import real
-from frit.loops.run.kernel_views import ARRAY, ViewUse, with_arrays
+from frit.loops.run.kernel_views import ViewUse, with_arrays
 from frit.loops.run.methods import (
     CALLED,
     Called,
@@ -25,6 +25,7 @@ from frit.loops.run.methods import (
     PlainMethod,
     SameObject,
     attribute_of_type,
+    called_of,
     plain_method,
 )
 
@@ -59,6 +60,9 @@ class Attributes:
         roots = [*(root for root, _ in paths.values()), *(x.root for x in checked)]
         self.roots = [*dict.fromkeys(roots)]
         self.paths = tuple((self.roots.index(root), *path) for root, path in paths.values())
+        # Objects on the way to others' attributes, none of which may be the one that is changed.
+        ways = {path[:k] for path in self.paths for k in range(2, len(path))}
+        self.ways = (*sorted(ways),) if stored else ()
         self.stored = stored
         self.stored_names = tuple(paths[name][1][0] for name in stored)
         self.changed = self.roots.index(paths[stored[0]][0]) if stored else -1
@@ -73,6 +77,10 @@ class Attributes:
                 return None
         if self.stored and sum(x is objects[self.changed] for x in objects) > 1:
             return None
+        if self.ways:
+            others = self.core.plain_attributes(objects, self.ways)
+            if others is None or any(x is objects[self.changed] for x in others):
+                return None
         for found, number in self.checked:
             if not found.holds(self.core, number, objects):
                 return None
@@ -111,10 +119,9 @@ def attributes_of(
     note_stores(replace.methods)
     in_methods = (m.stores for m in replace.methods.values() if isinstance(m, PlainMethod))
     stored = sorted(assigned_names([made]).union(*in_methods) & replace.paths.keys())
-    depths = (len(path) - (path[-1] == ARRAY) for _, path in replace.paths.values())
-    one_object = len({replace.paths[name][0] for name in stored}) == 1
-    if stored and (not one_object or max(depths, default=1) > 1):
-        return None  # another path may lead to what is stored
+    places = {(root, path[:-1]) for root, path in map(replace.paths.__getitem__, stored)}
+    if stored and (len(places) > 1 or places.pop()[1]):
+        return None  # one object's, right below a variable
     return Attributes(
         core, made, replace.paths, stored, replace.methods, replace.lookups, [*views.values()]
     )
@@ -212,12 +219,15 @@ class _Replace(ast.NodeTransformer):
             if self.may_end(value):
                 break
         name = DOT.join([root, *begin, *path])
+        last = nodes[len(path) - 1]
+        if last is node and isinstance(node.ctx, ast.Load):
+            method = self.called_variable(value, root, (*begin, *path))
+            name = method if method is not None else name
         if is_generator(value) or isinstance(value, _FUNCTIONS):
             self.methods[name] = real(value)
             self.lookups.append(SameObject(root, (*begin, *path), value))
-        else:
+        elif name not in self.methods:
             self.paths[name] = root, (*begin, *path)
-        last = nodes[len(path) - 1]
         made = ast.copy_location(ast.Name(name, last.ctx), last)
         if last is node:
             return made
@@ -261,6 +271,24 @@ class _Replace(ast.NodeTransformer):
                 self.methods[variable] = method
         return variable
 
+    def called_variable(self, value: Any, root: str, path: tuple[str, ...]) -> str | None:
+        """Of what is called where this attribute is: a method, or an object that may be called."""
+        called = called_of(self.core, value)
+        if called is None:
+            return None
+        if called.owner is value:
+            return self.variable_of(value, root, path, "__call__", types.FunctionType)
+        variable = DOT.join([root, *path, CALLED])
+        if variable not in self.methods:
+            self.lookups.append(SameObject(root, (*path, "__func__"), called.function))
+            self.methods[variable] = called.function  # also where it calls itself
+            of_owner = called.function, called.owner, root, (*path, "__self__")
+            method = self.method_of(*of_owner)
+            if method is None:
+                raise NotPlain(variable.replace(DOT, "."))
+            self.methods[variable] = method
+        return variable
+
     @staticmethod
     def with_call(node: ast.Attribute, part: ast.Attribute, method: str) -> ast.expr:
         """The chain of attributes, with the call of a property for one of them."""
@@ -274,14 +302,42 @@ class _Replace(ast.NodeTransformer):
         outer.value = made  # type: ignore[attr-defined]
         return node
 
+    def alias_in(
+        self, statement: ast.stmt, body: list[ast.stmt], number: int
+    ) -> dict[str, tuple[Any, str, tuple[str, ...]]] | None:
+        """What a variable is that stands for an object from here on: `p = self.parameters`."""
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+            return None
+        name = statement.targets[0].id
+        base, nodes = attribute_chain(statement.value)
+        if not nodes or not isinstance(base, ast.Name) or base.id not in self.roots:
+            return None
+        uses = [n for n in nodes_in(body) if isinstance(n, ast.Name) and n.id == name]
+        before = nodes_in(body[:number])
+        is_once = sum(not isinstance(n.ctx, ast.Load) for n in uses) == 1
+        if not is_once or len(statement.targets) > 1 or any(n in before for n in uses):
+            return None
+        value, root, begin = self.roots[base.id]
+        path = tuple(part.attr for part in nodes)
+        found = self.core.plain_attributes((value,), ((0, *path),))
+        if found is None or self.may_end(found[0]):
+            return None
+        return {name: (found[0], root, (*begin, *path))}
+
     def method_of(
         self, function: types.FunctionType, owner: Any, root: str, path: tuple[str, ...]
     ) -> PlainMethod | None:
         outer = self.roots, self.called
 
-        def with_attributes(tree: ast.AST, name: str) -> Any:
+        def with_attributes(body: list[ast.stmt], name: str) -> list[ast.stmt]:
             self.roots, self.called = {name: (owner, root, path)}, {}
-            return self.visit(tree)
+            made = []
+            for number, statement in enumerate(body):
+                if (alias := self.alias_in(statement, body, number)) is not None:
+                    self.roots |= alias
+                else:
+                    made.append(self.visit(statement))
+            return made
 
         try:
             return plain_method(function, with_attributes)

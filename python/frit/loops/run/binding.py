@@ -338,10 +338,9 @@ class Binding:
         objects = [passed[numbers[n]] if n in numbers else space[n] for n in found.roots]
         for k, name in enumerate(found.roots if self.called else ()):
             if name in self.called:
-                now = called_of(found.core, objects[k])
-                if now is None or now.function is not self.called[name].function:
+                objects[k] = self.called[name].owner_of(found.core, objects[k])
+                if objects[k] is None:
                     raise KeyError(name)
-                objects[k] = now.owner
         return tuple(objects)
 
     def note(self, signature: bytes | None, site: Site) -> None:

@@ -73,6 +73,13 @@ class Called:
     owner: Any
     function: types.FunctionType
 
+    def owner_of(self, core: Any, value: Any) -> Any:
+        """That of what is given now; None: something else would be called."""
+        if type(value) is types.MethodType:
+            return value.__self__ if value.__func__ is self.function else None
+        is_same = attribute_of_type(core, value, "__call__") is self.function
+        return value if is_same else None
+
 
 _NO_OWNERS = (type, types.ModuleType)
 CALLED = "()"  # the name of that function, which no attribute has
@@ -108,11 +115,12 @@ def attribute_of_type(core: Any, owner: Any, name: str) -> Any:
 
 
 def plain_method(
-    function: types.FunctionType, with_attributes: Callable[[ast.AST, str], ast.AST]
+    function: types.FunctionType,
+    with_attributes: Callable[[list[ast.stmt], str], list[ast.stmt]],
 ) -> PlainMethod | None:
     """The function, less its first parameter; None: it does more than a nest can.
 
-    with_attributes: a tree, whose attributes of this variable become the nest's.
+    with_attributes: a body, whose attributes of this variable become the nest's.
     """
     import ast
 
@@ -136,7 +144,7 @@ def plain_method(
         return None
     without_branches(made.body, RaisedInCall)
     without_exceptions(made.body, RaisedInCall)
-    made.body = [with_attributes(statement, first.arg) for statement in made.body]  # type: ignore[misc]
+    made.body = with_attributes(made.body, first.arg) or [ast.copy_location(ast.Pass(), made)]
     for part in (part for statement in made.body for part in ast.walk(statement)):
         if isinstance(part, ast.Name) and part.id == first.arg:
             return None

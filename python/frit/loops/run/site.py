@@ -95,6 +95,8 @@ class Plan:
         return self.taken is None or self.taken.hold()
 
     def saved(self, values: tuple[Any, ...]) -> list[tuple[Any, Any]] | None:
+        if not self.translation.written:
+            return []
         numbers = self.translation.written
         own = {k for k, name in enumerate(self.names) if name.endswith(ROOM)}
         if self.whole is None:  # the arrays of lists are nobody's behind a run
