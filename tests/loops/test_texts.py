@@ -186,3 +186,112 @@ def test_texts_of_a_module(monkeypatch):
         exec(code, space)
         found.append((space["log"], space["total"], space["i"], space["k"], space["mode"]))
     assert found[0] == found[1]
+
+
+def filtered(a, weights=None, log=None, change=None, most=None):
+    s = 0.0
+    for i in range(len(a)):
+        x = a[i]
+        if weights is not None:
+            x = x * weights[i]
+        if most is not None and x > most:
+            x = most
+        if change is not None:
+            x = change(x)
+        s = s * 0.5 + x
+        if log is not None:
+            log.append(s)
+    return s if most is None else s + most
+
+
+class Filter:
+    def __init__(self, most=None, change=None, weights=None):
+        self.most = most
+        self.change = change
+        self.weights = weights
+
+    def of(self, x):
+        if self.most is not None and x > self.most:
+            x = self.most
+        return x if self.change is None else self.change(x)
+
+    def run(self, a):
+        s = 0.0
+        for i in range(len(a)):
+            s = s * 0.5 + self.of(a[i])
+            if self.weights is not None:
+                s += self.weights[i]
+        return s
+
+
+class Equal:
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+A = np.random.default_rng(1).random(60)
+OPTIONS = [
+    {},
+    {"most": 0.5},
+    {"most": np.float32(0.25)},
+    {"most": "x"},
+    {"most": Equal()},
+    {"weights": A},
+    {"weights": A[::-1]},
+    {"weights": 3},
+    {"change": abs},
+    {"change": np.cos},
+    {"change": lambda x: x * x},
+    {"change": Filter(0.3).of},
+    {"change": 1.0},
+    {"weights": A, "change": np.sin, "most": 0.75},
+]
+
+
+def result(function, *given, **named):
+    try:
+        return repr(function(*given, **named))
+    except Exception as error:
+        return repr(error)
+
+
+def test_variables_may_be_none():
+    parallel = frit.parallelize(filtered)
+    for named in OPTIONS * 2:
+        logs = [], []
+        found = [
+            result(function, A, **named, log=log)
+            for function, log in zip((filtered, parallel), logs, strict=True)
+        ]
+        assert found[0] == found[1] and logs[0] == logs[1]
+        assert result(parallel, A, **named) == result(filtered, A, **named)
+    assert calls_of(parallel) > 8
+    assert result(parallel, A, log=3) == result(filtered, A, log=3)
+
+
+def test_attributes_may_be_none():
+    class Fast(Filter):
+        run = frit.parallelize(Filter.run)
+
+    one, two = Filter(), Fast()
+    for named in OPTIONS * 2:
+        assert result(Filter(**named).run, A) == result(Fast(**named).run, A)
+        for filter_ in (one, two):
+            vars(filter_).update(named)
+        assert result(one.run, A) == result(two.run, A)
+    assert calls_of(Fast.run) > 4
+
+
+def test_a_variable_that_the_loop_assigns_may_be_none_too():
+    def smallest(a, least=None):
+        for x in a:
+            if least is None or x < least:
+                least = x
+        return least
+
+    parallel = frit.parallelize(smallest)
+    for least in (None, 0.5, np.float64(0.001), None, 3, "x"):
+        assert result(parallel, A, least) == result(smallest, A, least)
+        assert result(parallel, A.tolist(), least) == result(smallest, A.tolist(), least)

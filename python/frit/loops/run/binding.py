@@ -18,9 +18,10 @@ from frit.loops.run.functions import (
     variables_read,
 )
 from frit.loops.run.given import is_surrounding, key_of, may_end, name_of, real
-from frit.loops.run.methods import called_of
+from frit.loops.run.methods import PlainMethod, called_of
 from frit.loops.run.place import MONITORING, REFUSED
-from frit.loops.run.texts import compared_names, settled
+from frit.loops.run.texts import SOME, compared_names, names_that_may_be_none, settled
+from frit.translate.record import replace
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -69,6 +70,9 @@ class Binding:
         self.missing: list[str] = []  # variables of the module that may get a value later
         self.taken: list[int] = []
         self.read: list[str] = []
+        self.chosen: dict[str, Any] = {}  # texts, None or SOME
+        self.settled_loop: ast.For | ast.While | None = None  # for these
+        self.some: list[str] = []  # values that may be None another time
         self.is_whole = True
         for k, (name, value) in enumerate(zip(place.passed, passed, strict=True)):
             if self.is_value(name, value):
@@ -88,8 +92,9 @@ class Binding:
         self.grown: list[str] = []  # lists that the nest appends to, and their numbers
         self.grown_numbers: list[int] = []
         self.logs: frozenset[str] = frozenset()  # those that it does nothing else with
-        self.attribute_texts: dict[int, str] = {}  # by number of the attribute
-        self.settled: tuple[ast.AST, ast.For | ast.While] | None = None  # a node without texts
+        self.attribute_texts: dict[int, str | None] = {}  # by number of the attribute
+        self.chosen_of_attributes: dict[str, Any] = {}  # the same by name, and those that are SOME
+        self.settled: tuple[ast.AST, ast.For | ast.While] | None = None  # a node for these
         self.called: dict[str, Called] = {}
         self.attributes = self.find_attributes(passed, space, core)
         self.find_varied([b for b in (first, place.binding, *place.others) if b is not None])
@@ -119,12 +124,17 @@ class Binding:
             hopeless = hopeless_call(callees, self.surroundings)
             if hopeless is not None:
                 self.refuse(hopeless)
+        chosen = {**self.chosen, **self.chosen_of_attributes}
+        self.some = [name for name, x in chosen.items() if x is SOME and name in self.names]
         self.gate = self.make_gate(passed, space, core)
 
     def is_value(self, name: str, value: Any) -> bool:
         """Whether the nest gets it at each call; what is none is a surrounding."""
-        is_text = type(value) is str and name in self.place.traits.texts
-        if is_text or is_surrounding(value):
+        traits = self.place.traits
+        is_text = type(value) is str and name in traits.texts
+        if is_text or name in traits.nones:
+            self.chosen[name] = value if is_text or value is None else SOME
+        if is_text or is_surrounding(value) or name in traits.nones and value is None:
             self.surroundings[name] = real(value)
             return False
         self.names.append(name)
@@ -174,16 +184,23 @@ class Binding:
         return (*found, *(own[name] for own, name in self.varied_variables))
 
     @property
+    def loop(self) -> ast.For | ast.While:
+        """For what its variables choose."""
+        if self.chosen and self.settled_loop is None:
+            self.settled_loop = settled(self.place.node, self.chosen)
+        return self.place.node if self.settled_loop is None else self.settled_loop
+
+    @property
     def node(self) -> ast.For | ast.While:
         """The loop, with variables for attributes, and for the lengths of lists."""
-        node = self.place.node if self.attributes is None else self.attributes.node
-        if self.bounds is not None:
-            node = self.bounds.node
-        texts = {name: x for name, x in self.surroundings.items() if type(x) is str}
-        if texts and (self.settled is None or self.settled[0] is not node):
-            self.settled = node, settled(node, texts)
+        node = self.loop if self.attributes is None else self.attributes.node
+        chosen = self.chosen_of_attributes
+        if chosen and (self.settled is None or self.settled[0] is not node):
+            self.settled = node, settled(node, chosen)
         if self.settled is not None:
             node = self.settled[1]
+        if self.bounds is not None:
+            node = self.bounds.node
         if not self.grown:
             return node
         from frit.loops.run.list_runs import with_counts
@@ -284,7 +301,7 @@ class Binding:
         callables = {name: called_of(core, v) for name, v in self.surroundings.items()}
         called = {name: x for name, x in callables.items() if x is not None}
         try:
-            found = attributes_of(core, self.place.node, given, called, is_end)
+            found = attributes_of(core, self.loop, given, called, is_end)
         except NotPlain as error:
             self.place.told = f"{error} is no plain attribute"
             self.place.bindings += 1
@@ -304,7 +321,7 @@ class Binding:
         self.names = [name for name in self.names if name not in roots] + found.names
         self.outputs = [*self.outputs, *found.stored]
         self.surroundings |= found.methods
-        self.find_texts(found, passed, space)
+        self.find_chosen(found, passed, space)
         return found
 
     def take_called(self, called: dict[str, Called]) -> None:
@@ -317,18 +334,30 @@ class Binding:
         self.known_passed = [(k, v) for k, v in self.known_passed if k not in numbers]
         self.known = [(name, v) for name, v in self.known if name not in called]
 
-    def find_texts(self, found: Attributes, passed: tuple[Any, ...], space: dict[str, Any]) -> None:
-        """Attributes that are only compared with texts."""
+    def find_chosen(
+        self, found: Attributes, passed: tuple[Any, ...], space: dict[str, Any]
+    ) -> None:
+        """Attributes that are only compared with texts, and those that may be None."""
         from frit.loops.names import nodes_in
 
-        compared = compared_names(nodes_in([found.node])) - {*found.stored}
-        if compared.isdisjoint(found.names):
+        methods = {n: m for n, m in found.methods.items() if isinstance(m, PlainMethod)}
+        nodes = nodes_in([found.node, *(m.definition for m in methods.values())])
+        texts, nones = compared_names(nodes), names_that_may_be_none(nodes)
+        texts, nones = texts - {*found.stored}, nones - {*found.stored}
+        self.chosen_of_attributes = {name: SOME for name in nones & found.methods.keys()}
+        if (texts | nones).isdisjoint([*found.names, *found.methods]):
             return
         now = found.values(self.roots(found, passed, space)) or ()
         for number, (name, value) in enumerate(zip(found.names, now, strict=False)):
-            if name in compared and type(value) is str:
+            is_text = name in texts and type(value) is str
+            if is_text or name in nones:
+                self.chosen_of_attributes[name] = value if is_text or value is None else SOME
+            if is_text or name in nones and value is None:
                 self.attribute_texts[number] = self.surroundings[name] = value
                 self.names.remove(name)
+        for name, method in methods.items() if self.chosen_of_attributes else ():
+            definition = settled(method.definition, self.chosen_of_attributes)
+            self.surroundings[name] = replace(method, definition=definition)
 
     def roots(
         self, found: Attributes, passed: tuple[Any, ...], space: dict[str, Any]
@@ -425,7 +454,7 @@ class Binding:
                 self.place.forget()
                 return self.changed(name)
         if self.takes_all:
-            return passed
+            return self.without_none(passed)
         try:
             values = (*(passed[k] for k in self.taken), *(space[name] for name in self.read))
             found = self.attributes
@@ -440,7 +469,7 @@ class Binding:
             return None
         if self.attribute_texts:
             for number, text in self.attribute_texts.items():
-                if attributes[number] != text:
+                if type(attributes[number]) is not type(text) or attributes[number] != text:
                     return self.changed(found.names[number])
             numbered = enumerate(attributes)
             attributes = tuple(x for k, x in numbered if k not in self.attribute_texts)
@@ -448,6 +477,8 @@ class Binding:
 
     def with_more(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """With bounds that Python computes, and the lengths of lists that the nest appends to."""
+        if self.without_none(values) is None:
+            return None
         if self.bounds is not None:
             found = self.bounds.values(dict(zip(self.names, values, strict=False)))
             if found is None:
@@ -458,6 +489,13 @@ class Binding:
             if type(values[number]) is not list:
                 return self.changed(name)
         return values + tuple(len(values[k]) for k in self.grown_numbers) if self.grown else values
+
+    def without_none(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """None: one of them is, which was not."""
+        for name in self.some:
+            if values[self.names.index(name)] is None:
+                return self.changed(name)
+        return values
 
     def with_logs(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """With empty lists for those that are only appended to, which no other value can show."""

@@ -93,7 +93,7 @@ class Description:
     def word(self, value: Any) -> Any:
         value = real(value)
         kind = type(value)
-        if kind is str or kind in PLAIN and value == value:
+        if kind is str or value is None or kind in PLAIN and value == value:
             return kind.__name__, value
         if kind is PlainMethod:
             return "method", self.number_of(value.function), text_of_tree(value.definition)

@@ -1,7 +1,8 @@
-"""texts.py: variables that a nest only compares with texts: `if method == "heun":`.
+"""texts.py: variables that choose what a nest is: `if method == "heun":`, `if log is not None:`.
 
-They choose what the nest is. So they are no values of it: it is translated for the texts that they
-are, without the branches of others, and another text is another binding (place.py).
+Those that are only compared with texts, and those that may be None, are no values of the nest: it
+is translated for what they are, without the branches of others, and another text, or something
+instead of None, is another binding (place.py).
 """
 
 from __future__ import annotations
@@ -11,6 +12,11 @@ from collections.abc import Iterable, Mapping
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
     import ast
+    from typing import Any, TypeVar
+
+    Tree = TypeVar("Tree", bound=ast.AST)
+
+SOME = object()  # instead of what a variable is that is not None
 
 
 def compared_names(nodes: Iterable[ast.AST]) -> set[str]:
@@ -29,6 +35,31 @@ def compared_names(nodes: Iterable[ast.AST]) -> set[str]:
     return {name for name in compared if found[name] == 0}
 
 
+def names_that_may_be_none(nodes: Iterable[ast.AST]) -> set[str]:
+    """Variables that are compared with None, and that the nest does not assign."""
+    import ast
+
+    compared: set[str] = set()
+    assigned: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            assigned.add(node.id)
+        elif is_of_none(node) and isinstance(node.left, ast.Name):  # type: ignore[attr-defined]
+            compared.add(node.left.id)  # type: ignore[attr-defined]
+    return compared - assigned
+
+
+def is_of_none(node: ast.AST) -> bool:
+    """Whether something is compared with None: by `is` or `is not`."""
+    import ast
+
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+        return False
+    right = node.comparators[0]
+    is_none = isinstance(right, ast.Constant) and right.value is None
+    return is_none and isinstance(node.ops[0], (ast.Is, ast.IsNot))
+
+
 def is_comparison(node: ast.AST) -> bool:
     """Whether something is compared with a text: by == or !=."""
     import ast
@@ -40,18 +71,20 @@ def is_comparison(node: ast.AST) -> bool:
     return is_text and isinstance(node.ops[0], (ast.Eq, ast.NotEq))
 
 
-def settled(loop: ast.For | ast.While, texts: Mapping[str, str]) -> ast.For | ast.While:
-    """A copy for variables that are these texts."""
+def settled(tree: Tree, known: Mapping[str, Any]) -> Tree:
+    """A copy for variables that are these texts, None or SOME."""
     import ast
 
     from frit.loops.names import copied
 
     class Settling(ast.NodeTransformer):
         def visit_Compare(self, node: ast.Compare) -> ast.expr:
-            if not is_comparison(node) or getattr(node.left, "id", None) not in texts:
+            name = getattr(node.left, "id", None)
+            is_settled = is_of_none(node) or is_comparison(node) and known.get(name) is not SOME
+            if not is_settled or name not in known:
                 return self.generic_visit(node)  # type: ignore[return-value]
-            is_equal = texts[node.left.id] == node.comparators[0].value  # type: ignore[attr-defined]
-            holds = is_equal == isinstance(node.ops[0], ast.Eq)
+            is_equal = known[name] == node.comparators[0].value  # type: ignore[attr-defined]
+            holds = is_equal == isinstance(node.ops[0], (ast.Eq, ast.Is))
             return ast.copy_location(ast.Constant(holds), node)
 
         def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
@@ -89,7 +122,7 @@ def settled(loop: ast.For | ast.While, texts: Mapping[str, str]) -> ast.For | as
                 found += made if isinstance(made, list) else [made]
             return found or ast.copy_location(ast.Pass(), node)
 
-    made: ast.For | ast.While = Settling().visit(copied(loop))
+    made: Tree = Settling().visit(copied(tree))
     return made
 
 

@@ -209,6 +209,7 @@ class Traits:
     early: Guess | None  # where owners are objects: by names with dots, before these are looked at
     has_computed_bounds: bool  # of the outermost loop, by calls
     texts: list[str]  # variables that are only compared with texts
+    nones: list[str]  # variables that are compared with None, and not assigned
 
 
 def traits_of(node: ast.For | ast.While, variables: Iterable[str]) -> Traits:
@@ -216,7 +217,7 @@ def traits_of(node: ast.For | ast.While, variables: Iterable[str]) -> Traits:
 
     from frit.loops.names import callees_of, nodes_in
     from frit.loops.run.attributes import uses_of
-    from frit.loops.run.texts import compared_names
+    from frit.loops.run.texts import compared_names, names_that_may_be_none
     from frit.loops.run.work import FUNCTIONS, guess_of
 
     nodes = nodes_in([node])
@@ -232,9 +233,9 @@ def traits_of(node: ast.For | ast.While, variables: Iterable[str]) -> Traits:
     over = node.iter if isinstance(node, ast.For) else None
     bounds = over.args if isinstance(over, ast.Call) else []
     has_calls = any(isinstance(part, ast.Call) for part in nodes_in(bounds))
-    texts = sorted(compared_names(nodes))
+    texts, nones = sorted(compared_names(nodes)), sorted(names_that_may_be_none(nodes))
     names = sorted(owners), sorted(attributes), callees_of(nodes)
-    return Traits(*names, guess, early, has_calls, texts)
+    return Traits(*names, guess, early, has_calls, texts, nones)
 
 
 def as_row(traits: Traits) -> tuple[Any, ...]:
@@ -242,10 +243,10 @@ def as_row(traits: Traits) -> tuple[Any, ...]:
     found = traits.guess, traits.early
     guesses = [values_of(g) if g is not None else None for g in found]
     names = traits.owners, traits.attributes, traits.callees
-    return *names, *guesses, traits.has_computed_bounds, traits.texts
+    return *names, *guesses, traits.has_computed_bounds, traits.texts, traits.nones
 
 
 def from_row(row: tuple[Any, ...]) -> Traits:
-    *names, guess, early, has_computed_bounds, texts = row
+    *names, guess, early, has_computed_bounds, texts, nones = row
     guesses = [Guess(*g) if g is not None else None for g in (guess, early)]
-    return Traits(*names, *guesses, has_computed_bounds, texts)
+    return Traits(*names, *guesses, has_computed_bounds, texts, nones)
