@@ -432,12 +432,27 @@ def test_an_attribute_and_an_argument_that_share_memory():
 def bare(g, out):
     for i in range(g.n):
         out[i] = g.w[i]
-        if g is None:
+        if g == 0:
             out[i] = 0
+
+
+def maybe_there(g, out):
+    for i in range(len(out)):
+        out[i] = i if g is None else g.w[i] * g.n
 
 
 def test_an_object_that_is_more_than_its_attributes_stays_python():
     assert not check(bare, lambda: (Grid(), np.zeros(12)))
+
+
+def test_an_object_may_be_none():
+    ours = frit.parallelize(maybe_there)
+    for make in (Grid, lambda: None, Grid, lambda: None, Settings):
+        plain_given, given = ((make(), np.zeros(12)) for _ in "12")
+        for _ in range(2):
+            assert equal(outcome(maybe_there, plain_given), outcome(ours, given))
+    assert check(maybe_there, lambda: (Grid(), np.zeros(12)))
+    assert check(maybe_there, lambda: (None, np.zeros(12)))
 
 
 PROGRAM = """

@@ -114,6 +114,20 @@ BODIES = [
     "if v > 4:\n    raise ValueError('large')\ns += v",
     "assert v < 5, 'large'\ns += v",
     "s = v if s is None else max(s, v)",
+    "if s is None or v < s:\n    s = v",
+    "if s is None or v < s:\n    s = v\n    t = i",
+    "if t is not None:\n    s = v - t\nt = v",
+    "s = None if v > 3 else v",
+    "if s is None:\n    s = i\nelse:\n    s = min(s, v)",
+    "if v > 3:\n    s = None",
+    "if v > 2:\n    t = s\n    s = None if t is None else v",
+    "s = t\nt = v",
+    "s = t\nif s is not None:\n    t += v",
+    "if s is not None and s > v:\n    t = s\nelse:\n    s = v",
+    "if t is None:\n    t = i\n    break",
+    "if o.s is None or v > o.s:\n    o.s = v\n    o.n = i",
+    "s = o.changed(v)",
+    "t = None\nfor q in range(3):\n    if t is None or q * v > t:\n        t = q * v\ns = t",
     "out[i % 4] += v\ns = out[0]",
     "out[i] = v\ns += 1",
     "out[i % 4:] += v\ns = out[-1]",
@@ -127,7 +141,7 @@ BODIES = [
     "for q in range(3):\n    if q == v:\n        break\nelse:\n    s += 1",
     "q = 0\nwhile q < 2:\n    q += 1\n    s = s + q * v",
 ]
-STARTS = [0, 7, 2**40, 0.0, -0.0, np.nan, True, 1j, None]
+STARTS = [0, 7, 2**40, 0.0, -0.0, np.nan, True, 1j, None, None, None]
 STARTS += [np.float32(1), np.float64(2), np.int64(1), np.int8(3), np.uint8(250), np.bool_(False)]
 DTYPES = ["f8", "f4", "f2", "i8", "i4", "i1", "u1", "u8", "?", "c16"]
 
@@ -136,6 +150,12 @@ class Thing:
     def __init__(self, s):
         self.s = s
         self.n = 0
+
+    def changed(self, x):
+        last, self.n = self.s, self.n + 1
+        change = 0 if self.s is None else x - self.s
+        self.s = x if x != 2 else None
+        return change if last is not None else self.n
 
 
 def increased(x):

@@ -34,6 +34,7 @@ from frit.loops.nest.values import (
 )
 from frit.loops.run.methods import PlainMethod
 from frit.loops.run.streams import stream_of
+from frit.loops.run.texts import number_of
 from frit.translate.rules import FUNCTIONS
 
 # Functions of math that give a float, and the op of each. They raise where a flag is raised.
@@ -146,6 +147,9 @@ class Calls:
             raise Refused(node, "a call of this")
         function = callee.value
         name = getattr(function, "__name__", "")
+        if function is number_of:
+            self.fail_where(self.condition(node.args[1]))
+            return self.operand(node.args[0])
         if isinstance(function, types.FunctionType):
             return self.inlined(node, function)
         if isinstance(function, PlainMethod):

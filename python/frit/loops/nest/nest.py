@@ -65,6 +65,7 @@ from frit.loops.run.attributes import DOT
 from frit.loops.run.given import real
 from frit.loops.run.methods import PlainMethod
 from frit.loops.run.surroundings import Surroundings
+from frit.loops.run.texts import NONE
 from frit.translate.flow import may_leave
 from frit.translate.record import field, record
 
@@ -163,6 +164,7 @@ class NestWriter(
         self.counters: dict[str, int] = {}
         self.untold: set[str] = set()  # choices of which one can't be told
         self.first_kinds: dict[str, str] = {}  # of arguments that are assigned
+        self.guessed: set[str] = set()  # variables that were None, of a kind not yet known
         self.creations = 0  # of small arrays
         self.makers_of: dict[str, set[int]] = {}  # which of them variables may hold
         self.makers_changed: set[int] = set()
@@ -259,6 +261,11 @@ class NestWriter(
             value = self.argument(number, kind)
             self.env[name] = value
             self.bound[name] = ()
+        for name, is_none in self.inputs.optional.items():
+            self.bound.setdefault(name, ())
+            if is_none or name in self.inputs.names:  # else it has no value yet
+                self.env[name + NONE] = Value("bool", literal=is_none)
+                self.bound[name + NONE] = ()
         # Not in the nest's text: of functions, and elements of small arrays.
         made = {name for name in self.knowledge.places if "@" in name or "[" in name}
         for name in [n for n in self.env if variable_of(n) in self.knowledge.peeled]:
@@ -435,6 +442,7 @@ def is_stored(node: ast.Name) -> bool:
 def translate(inputs: Inputs) -> Translation:
     """Raises Refused where the nest must stay Python."""
     knowledge, asked = Knowledge(), Asked(inputs.values)
+    guessed: set[str] = set()
     reads_elements = False
     first: Refused | None = None
     for _ in range(24):
@@ -442,7 +450,7 @@ def translate(inputs: Inputs) -> Translation:
         try:
             return writer.translate()
         except Again:
-            continue
+            pass
         except Refused as refused:
             if not writer.is_stale:
                 if not (reads_elements or writer.scanned):
@@ -456,4 +464,11 @@ def translate(inputs: Inputs) -> Translation:
         finally:
             reads_elements = reads_elements or bool(writer.scanned)
             writer.writer = None
+        if writer.guessed:
+            # What else was learnt may follow from the guess.
+            kinds = {n: knowledge.kinds.get(n, frozenset()) for n in writer.guessed}
+            if guessed & writer.guessed or not all(kinds.values()):
+                raise Refused(inputs.node, f"{min(writer.guessed)} is nothing but None")
+            guessed |= writer.guessed
+            knowledge = Knowledge(kinds=kinds, places={*kinds}, peeled=knowledge.peeled)
     raise Refused(inputs.node, "its types do not settle")

@@ -33,6 +33,8 @@ class Inputs:
     left: int = 0  # last rounds that are not run; the guard holds for them too. Below 0: only they
     # By the id() of a function, and a name in its closure or a default's: a name of the nest.
     varied: dict[tuple[int, str], str] = field(default_factory=dict)
+    # Variables that may be None, and whether they are before the nest: then they are no values.
+    optional: dict[str, bool] = field(default_factory=dict)
 
 
 # What a variable's counter says instead, where it may have become one of Python's kinds again.

@@ -47,6 +47,8 @@ class Assignment:
 class Variables:
     """Mixed into NestWriter."""
 
+    guessed: set[str]
+    inputs: Any
     knowledge: Any
     writer: Any
     assign_small: Any
@@ -128,6 +130,10 @@ class Variables:
         self.require_rounds(self.bound[name])
         if name not in self.locals:
             self.knowledge.places.add(name)
+            if name not in self.knowledge.kinds and name in self.inputs.optional:
+                self.is_stale = True
+                self.guessed.add(name)
+                return Value("float", self.writer.constant(0.0, "d"))
             if name not in self.knowledge.kinds:
                 raise Again
             self.learn(name)

@@ -28,6 +28,7 @@ from frit.loops.run.methods import (
     called_of,
     plain_method,
 )
+from frit.loops.run.texts import is_of_none
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 DOT = "·"  # a letter of Python's names that no program has
@@ -147,7 +148,7 @@ class NotPlain(Exception):
 
 
 def uses_of(nodes: list[ast.AST]) -> tuple[set[str], set[str]]:
-    """Variables that stand before a dot, and those that stand anywhere else.
+    """Variables that stand before a dot, and those that stand anywhere else, but before `is None`.
 
     nodes: those that stand less deep first.
     """
@@ -158,6 +159,8 @@ def uses_of(nodes: list[ast.AST]) -> tuple[set[str], set[str]]:
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
             bases.add(part.value.id)
             below.add(id(part.value))
+        elif is_of_none(part):
+            below.add(id(part.left))  # type: ignore[attr-defined]
         elif isinstance(part, ast.Name) and id(part) not in below:
             others.add(part.id)
     return bases, others

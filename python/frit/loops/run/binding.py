@@ -20,7 +20,15 @@ from frit.loops.run.functions import (
 from frit.loops.run.given import is_surrounding, key_of, may_end, name_of, real
 from frit.loops.run.methods import PlainMethod, called_of
 from frit.loops.run.place import MONITORING, REFUSED
-from frit.loops.run.texts import SOME, compared_names, names_that_may_be_none, settled
+from frit.loops.run.texts import (
+    NONE,
+    NUMBER,
+    SOME,
+    compared_names,
+    names_that_may_be_none,
+    number_of,
+    settled,
+)
 from frit.translate.record import replace
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
     from frit.loops.run.methods import Called
     from frit.loops.run.place import Place
     from frit.loops.run.site import Plan, Site
+    from frit.loops.run.texts import Tree
     from frit.loops.run.traits import Guess
 
 VARIED = "$"  # behind the names of what functions were made with
@@ -73,6 +82,7 @@ class Binding:
         self.chosen: dict[str, Any] = {}  # texts, None or SOME
         self.settled_loop: ast.For | ast.While | None = None  # for these
         self.some: list[str] = []  # values that may be None another time
+        self.optional: dict[str, bool] = {}  # those that the nest assigns: whether they are None
         self.is_whole = True
         for k, (name, value) in enumerate(zip(place.passed, passed, strict=True)):
             if self.is_value(name, value):
@@ -87,6 +97,8 @@ class Binding:
                 self.read.append(name)
             else:
                 self.known.append((name, value))
+        own = {*place.traits.plain} & {*place.traits.nones} - {*self.optional, *self.names}
+        self.optional.update((name, False) for name in sorted(own - self.surroundings.keys()))
         if not self.is_whole:
             return  # the next call binds anew
         self.grown: list[str] = []  # lists that the nest appends to, and their numbers
@@ -126,15 +138,30 @@ class Binding:
                 self.refuse(hopeless)
         chosen = {**self.chosen, **self.chosen_of_attributes}
         self.some = [name for name, x in chosen.items() if x is SOME and name in self.names]
+        self.some += [n for n, x in self.optional.items() if not x and n in self.names]
+        self.take_optional()
         self.gate = self.make_gate(passed, space, core)
+
+    def take_optional(self) -> None:
+        if not self.optional:
+            return
+        self.takes_all = False
+        self.surroundings[NUMBER] = number_of
+        self.outputs = [*self.outputs, *(n + NONE for n in self.optional if n in self.outputs)]
 
     def is_value(self, name: str, value: Any) -> bool:
         """Whether the nest gets it at each call; what is none is a surrounding."""
         traits = self.place.traits
+        is_compared = name in traits.nones
+        if name in traits.plain and (is_compared or value is None):
+            self.optional[name] = value is None
+            if value is None:
+                return False
+        is_chosen = is_compared and name not in traits.assigned
         is_text = type(value) is str and name in traits.texts
-        if is_text or name in traits.nones:
+        if is_text or is_chosen:
             self.chosen[name] = value if is_text or value is None else SOME
-        if is_text or is_surrounding(value) or name in traits.nones and value is None:
+        if is_text or is_surrounding(value) or is_chosen and value is None:
             self.surroundings[name] = real(value)
             return False
         self.names.append(name)
@@ -183,6 +210,15 @@ class Binding:
         found = [part_at(given[n] if n in given else space[n], path) for n, path in self.varied]
         return (*found, *(own[name] for own, name in self.varied_variables))
 
+    def prepared(self, tree: Tree) -> Tree:
+        """For what attributes choose, and with flags of variables that may be None."""
+        made = settled(tree, self.chosen_of_attributes)
+        if not self.optional:
+            return made
+        from frit.loops.run.nones import with_flags
+
+        return with_flags(made, {*self.optional})
+
     @property
     def loop(self) -> ast.For | ast.While:
         """For what its variables choose."""
@@ -194,9 +230,9 @@ class Binding:
     def node(self) -> ast.For | ast.While:
         """The loop, with variables for attributes, and for the lengths of lists."""
         node = self.loop if self.attributes is None else self.attributes.node
-        chosen = self.chosen_of_attributes
-        if chosen and (self.settled is None or self.settled[0] is not node):
-            self.settled = node, settled(node, chosen)
+        if self.chosen_of_attributes or self.optional:
+            if self.settled is None or self.settled[0] is not node:
+                self.settled = node, self.prepared(node)
         if self.settled is not None:
             node = self.settled[1]
         if self.bounds is not None:
@@ -339,25 +375,34 @@ class Binding:
     ) -> None:
         """Attributes that are only compared with texts, and those that may be None."""
         from frit.loops.names import nodes_in
+        from frit.loops.run.nones import plainly_assigned
 
         methods = {n: m for n, m in found.methods.items() if isinstance(m, PlainMethod)}
         nodes = nodes_in([found.node, *(m.definition for m in methods.values())])
         texts, nones = compared_names(nodes), names_that_may_be_none(nodes)
+        optional = plainly_assigned(nodes) & {*found.stored}
+        compared = optional & nones
         texts, nones = texts - {*found.stored}, nones - {*found.stored}
         self.chosen_of_attributes = {name: SOME for name in nones & found.methods.keys()}
-        if (texts | nones).isdisjoint([*found.names, *found.methods]):
+        if not optional and (texts | nones).isdisjoint([*found.names, *found.methods]):
             return
         now = found.values(self.roots(found, passed, space)) or ()
         for number, (name, value) in enumerate(zip(found.names, now, strict=False)):
             is_text = name in texts and type(value) is str
+            if name in optional and (name in compared or value is None):
+                self.optional[name] = value is None
+                if value is None:
+                    self.attribute_texts[number] = None
+                    self.names.remove(name)
             if is_text or name in nones:
                 self.chosen_of_attributes[name] = value if is_text or value is None else SOME
             if is_text or name in nones and value is None:
                 self.attribute_texts[number] = self.surroundings[name] = value
                 self.names.remove(name)
-        for name, method in methods.items() if self.chosen_of_attributes else ():
-            definition = settled(method.definition, self.chosen_of_attributes)
-            self.surroundings[name] = replace(method, definition=definition)
+        for name, method in methods.items() if self.chosen_of_attributes or self.optional else ():
+            stores = method.stores.union(n + NONE for n in method.stores & self.optional.keys())
+            definition = self.prepared(method.definition)
+            self.surroundings[name] = replace(method, definition=definition, stores=stores)
 
     def roots(
         self, found: Attributes, passed: tuple[Any, ...], space: dict[str, Any]

@@ -43,7 +43,7 @@ class Question:
         described = Description(inputs.surroundings, attributes, inputs.varied)
         self.taken = described.taken.check()
         self.name = name_of(origin, inputs.key, inputs.left)
-        names = inputs.names, inputs.outputs, sorted(inputs.is_unbound)
+        names = inputs.names, inputs.outputs, sorted(inputs.is_unbound), inputs.optional
         text = text_of_tree(node) if node is not None else ""
         self.facts = origin[1] + repr((numpy.__version__, names, described.words, text)).encode()
 

@@ -30,6 +30,7 @@ from frit.loops.run.list_runs import (
     Watched,
 )
 from frit.loops.run.streams import Draws, Stream, StreamNeeded
+from frit.loops.run.texts import NONE
 from frit.translate.record import replace
 
 if TYPE_CHECKING:
@@ -79,9 +80,12 @@ class Plan:
         self.names = names
         self.pauses = pauses
         self.has_plain_outputs = all(
-            o.kind != ARRAY and o.counter < 0 and o.shape is None and not o.name.endswith(COUNT)
+            o.kind != ARRAY and o.counter < 0 and o.shape is None and o.name[-1] not in COUNT + NONE
             for o in translation.outputs
         )
+        firsts = itertools.accumulate((o.size for o in translation.outputs), initial=1)
+        places = zip(translation.outputs, firsts, strict=False)
+        self.flags = {o.name[:-1]: k for o, k in places if o.name.endswith(NONE)}  # of None
         self.array = array
         self.verdicts: list[Any] | None = None  # of the loops, at the first call
         # The last rounds, where they are left to Python and may fail: they are run and undone, so
@@ -232,7 +236,10 @@ class Plan:
         next_ = 1
         for output in self.translation.outputs:
             first, next_ = next_, next_ + output.size
-            if output.name.endswith(COUNT):
+            if output.name.endswith((COUNT, NONE)):
+                continue
+            if self.flags and (flag := self.flags.get(output.name)) and found[flag]:
+                given.append(None)
                 continue
             count = 1 if output.counter < 0 else found[1 + output.counter]
             if output.kind == ARRAY or not count:
@@ -247,7 +254,7 @@ class Plan:
 
     def direct(self) -> tuple[Any, ...] | None:
         """What a gate needs to run it without Python: the nest, outputs, warn, guard, failures."""
-        if self.taken is not None or self.streams or self.rooms:
+        if self.taken is not None or self.streams or self.rooms or self.flags:
             return None
         t = self.translation
         has_outputs = t.outputs or t.returned is not None
@@ -424,6 +431,7 @@ class Site:
             binding.logs,
             self.left,
             binding.inputs_of_functions(),
+            binding.optional,
         )
         try:
             with without_collections():
@@ -524,6 +532,8 @@ def inputs_of_rest(inputs: Inputs, t: Translation) -> Inputs | None:
     from frit.loops.nest.values import kinds_in
 
     words, values = kinds_in(inputs.key), [*inputs.values]
+    if inputs.optional:
+        return None
     for output in t.outputs:
         if output.kind == ARRAY:
             continue

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     Tree = TypeVar("Tree", bound=ast.AST)
 
 SOME = object()  # instead of what a variable is that is not None
+NONE = "?"  # behind the name of a variable that a nest assigns: whether it is None (nones.py)
+NUMBER = "not·None"  # names number_of() in a nest
 
 
 def compared_names(nodes: Iterable[ast.AST]) -> set[str]:
@@ -35,18 +37,17 @@ def compared_names(nodes: Iterable[ast.AST]) -> set[str]:
     return {name for name in compared if found[name] == 0}
 
 
+def number_of(value: object, is_none: object) -> object:
+    """In a nest: the value, which is a number if the flag is not set."""
+    raise NotImplementedError
+
+
 def names_that_may_be_none(nodes: Iterable[ast.AST]) -> set[str]:
-    """Variables that are compared with None, and that the nest does not assign."""
+    """Variables that are compared with None."""
     import ast
 
-    compared: set[str] = set()
-    assigned: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            assigned.add(node.id)
-        elif is_of_none(node) and isinstance(node.left, ast.Name):  # type: ignore[attr-defined]
-            compared.add(node.left.id)  # type: ignore[attr-defined]
-    return compared - assigned
+    of_none = (node.left for node in nodes if is_of_none(node))  # type: ignore[attr-defined]
+    return {left.id for left in of_none if isinstance(left, ast.Name)}
 
 
 def is_of_none(node: ast.AST) -> bool:

@@ -209,14 +209,17 @@ class Traits:
     early: Guess | None  # where owners are objects: by names with dots, before these are looked at
     has_computed_bounds: bool  # of the outermost loop, by calls
     texts: list[str]  # variables that are only compared with texts
-    nones: list[str]  # variables that are compared with None, and not assigned
+    nones: list[str]  # variables that are compared with None
+    assigned: list[str]
+    plain: list[str]  # those that are assigned by `name = ..` alone
 
 
 def traits_of(node: ast.For | ast.While, variables: Iterable[str]) -> Traits:
     import ast
 
-    from frit.loops.names import callees_of, nodes_in
+    from frit.loops.names import assigned_names, callees_of, nodes_in
     from frit.loops.run.attributes import uses_of
+    from frit.loops.run.nones import plainly_assigned
     from frit.loops.run.texts import compared_names, names_that_may_be_none
     from frit.loops.run.work import FUNCTIONS, guess_of
 
@@ -235,7 +238,8 @@ def traits_of(node: ast.For | ast.While, variables: Iterable[str]) -> Traits:
     has_calls = any(isinstance(part, ast.Call) for part in nodes_in(bounds))
     texts, nones = sorted(compared_names(nodes)), sorted(names_that_may_be_none(nodes))
     names = sorted(owners), sorted(attributes), callees_of(nodes)
-    return Traits(*names, guess, early, has_calls, texts, nones)
+    assigned, plain = sorted(assigned_names([node])), sorted(plainly_assigned(nodes))
+    return Traits(*names, guess, early, has_calls, texts, nones, assigned, plain)
 
 
 def as_row(traits: Traits) -> tuple[Any, ...]:
@@ -243,10 +247,11 @@ def as_row(traits: Traits) -> tuple[Any, ...]:
     found = traits.guess, traits.early
     guesses = [values_of(g) if g is not None else None for g in found]
     names = traits.owners, traits.attributes, traits.callees
-    return *names, *guesses, traits.has_computed_bounds, traits.texts, traits.nones
+    chosen = traits.texts, traits.nones, traits.assigned, traits.plain
+    return *names, *guesses, traits.has_computed_bounds, *chosen
 
 
 def from_row(row: tuple[Any, ...]) -> Traits:
-    *names, guess, early, has_computed_bounds, texts, nones = row
+    owners, attributes, callees, guess, early, has_computed_bounds, *chosen = row
     guesses = [Guess(*g) if g is not None else None for g in (guess, early)]
-    return Traits(*names, *guesses, has_computed_bounds, texts, nones)
+    return Traits(owners, attributes, callees, *guesses, has_computed_bounds, *chosen)
