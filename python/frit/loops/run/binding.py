@@ -173,9 +173,10 @@ class Binding:
         self.varied_functions: set[str] = set()  # of which all numbers are values
         for name, value in self.surroundings.items():
             known = [b.surroundings.get(name) for b in others]
+            known = [x for x in known if not is_same(x, value)]
             paths = numbers_of(value)
-            differs = lambda x: is_same(x, value, but_numbers=True) and not is_same(x, value)  # noqa: E731,B023
-            if type(value) is functools.partial or any(map(differs, known)):
+            is_partial = type(value) is functools.partial  # its arguments may be assigned
+            if is_partial or any(is_same(x, value, but_numbers=True) for x in known):
                 self.varied_functions.add(name)
             else:
                 paths = [p for p in paths if type(part_at(value, p)) not in PLAIN]
