@@ -19,6 +19,9 @@ from frit.translate.record import record
 MOST_FACTS = 24  # at one place
 LARGEST = 2**62  # what an integer of a nest may reach
 LONG_TEXT = 64
+# Bounds of variables that are asked for in a translation: each may follow from many others, so that
+# the ways from one to the next are countless. A hundred are many; behind these nothing is known.
+MOST_STEPS = 2000
 ARGUMENT = 2**40  # what an integer argument may reach, where that matters: the guard asks
 
 
@@ -92,6 +95,7 @@ class Forms:
         self.known: dict[str, Form] = {}
         self.assumed: set[str] = set()  # known ones that are taken to be within ARGUMENT
         self.facts: tuple[Form, ...] = ()  # of the place that is being translated
+        self.steps = 0
 
     def symbol(self, symbol: Symbol) -> Form:
         self.symbols.append(symbol)
@@ -311,8 +315,9 @@ class Forms:
         bounds, is_widest = symbol.bounds(high)
         if not callable(bounds):
             return bounds, is_widest
-        if symbol.busy:
+        if symbol.busy or self.steps >= MOST_STEPS:
             return (), False
+        self.steps += 1
         symbol.busy = True
         try:
             return bounds(), is_widest
