@@ -356,3 +356,30 @@ def test_what_attributes_are_is_called(run, constants):
             for _ in range(2):
                 result(parallel, made(make))
             assert calls_of(parallel) == 2
+
+
+def test_partials_that_are_attributes():
+    class Holder:
+        def __init__(self, function):
+            self.function = function
+
+        def at(self, x):
+            return self.function(x) + 1
+
+        def run(self, n):
+            s = 0.0
+            for i in range(n):
+                s = s * 0.5 + self.at(i)
+            return s
+
+    run = frit.parallelize(Holder.run)
+    function = functools.partial(scaled, k=2)
+    holder = Holder(function)
+    for k in (2, 2, 3.5, np.float32(3), "x", np.arange(2.0), 4):
+        function.keywords["k"] = k
+        for n in (0, 20):
+            expected, got = outcome(Holder.run, holder, n), outcome(run, holder, n)
+            assert expected[0] == got[0]
+    holder.function = functools.partial(math.pow, 1.01)
+    assert run(holder, 20) == Holder.run(holder, 20)
+    assert calls_of(run) > 4

@@ -14,6 +14,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "loops"
 ARGUMENTS = {
     "alignment": ["--length", "2000"],
     "attractor": ["--steps", "30000"],
+    "controller": ["--steps", "16000"],
     "edges": ["--size", "150"],
     "ising": ["--size", "32", "--steps", "20"],
     "perceptron": ["--steps", "150000"],

@@ -129,7 +129,7 @@ def test_texts_choose_what_runs(plain):
             for n in (0, 1, 12, 60):
                 assert outcome(plain, text, n, 0.25) == outcome(parallel, text, n, 0.25)
     if plain in (steps, choices, with_exits):
-        assert calls_of(parallel) > 8
+        assert calls_of(parallel) > 2
 
 
 class Solver:
@@ -267,7 +267,7 @@ def test_variables_may_be_none():
         ]
         assert found[0] == found[1] and logs[0] == logs[1]
         assert result(parallel, A, **named) == result(filtered, A, **named)
-    assert calls_of(parallel) > 8
+    assert calls_of(parallel) > 2
     assert result(parallel, A, log=3) == result(filtered, A, log=3)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from frit.loops.names import assigned_names, attribute_chain, copied, nodes_in
@@ -24,13 +25,14 @@ from frit.loops.run.methods import (
     Lookup,
     PlainMethod,
     SameObject,
+    arguments_of,
     attribute_of_type,
     called_of,
     plain_method,
 )
 from frit.loops.run.texts import is_of_none
 
-_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, partial)
 DOT = "·"  # a letter of Python's names that no program has
 Path = tuple[str, tuple[str, ...]]  # a variable and the attributes behind it
 
@@ -228,7 +230,8 @@ class _Replace(ast.NodeTransformer):
             name = method if method is not None else name
         if is_generator(value) or isinstance(value, _FUNCTIONS):
             self.methods[name] = real(value)
-            self.lookups.append(SameObject(root, (*begin, *path), value))
+            given = arguments_of(value) if isinstance(value, partial) else None
+            self.lookups.append(SameObject(root, (*begin, *path), value, given))
         elif name not in self.methods:
             self.paths[name] = root, (*begin, *path)
         made = ast.copy_location(ast.Name(name, last.ctx), last)

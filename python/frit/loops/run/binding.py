@@ -171,7 +171,10 @@ class Binding:
         """Numbers that functions were made with, as far as those of others differ, or read."""
         self.varied: list[tuple[str, Path]] = []
         self.varied_functions: set[str] = set()  # of which all numbers are values
+        found = self.attributes.methods if self.attributes is not None else {}
         for name, value in self.surroundings.items():
+            if name in found:
+                continue  # the same object at each call
             known = [b.surroundings.get(name) for b in others]
             known = [x for x in known if not is_same(x, value)]
             paths = numbers_of(value)

@@ -64,7 +64,7 @@ def is_same(one: Any, other: Any, *, but_numbers: bool = False, depth: int = 0) 
 
 def _have_same_parts(one: Any, other: Any, but_numbers: bool, depth: int) -> bool:
     try:
-        pairs = zip(_parts_of(one), _parts_of(other), strict=True)
+        pairs = zip(parts_of(one), parts_of(other), strict=True)
         return all(
             name == same and is_same(x, y, but_numbers=but_numbers, depth=depth + 1)
             for (name, x), (same, y) in pairs
@@ -78,7 +78,7 @@ def numbers_of(function: Any, depth: int = 0) -> list[Path]:
     found: list[Path] = []
     if type(function) in _MADE and depth <= MOST_DEPTH:
         try:
-            parts = [*_parts_of(function)]
+            parts = [*parts_of(function)]
         except ValueError:
             return []
         for name, part in parts:
@@ -90,11 +90,11 @@ def numbers_of(function: Any, depth: int = 0) -> list[Path]:
 
 def part_at(function: Any, path: Path) -> Any:
     for name in path:
-        function = dict(_parts_of(function))[name]
+        function = dict(parts_of(function))[name]
     return function
 
 
-def _parts_of(function: types.FunctionType | partial[Any]) -> Iterator[tuple[str, Any]]:
+def parts_of(function: types.FunctionType | partial[Any]) -> Iterator[tuple[str, Any]]:
     """Raises ValueError."""
     if type(function) is partial:
         yield "func", function.func

@@ -6,10 +6,12 @@ Python without them, from what its names are.
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from frit.loops.run.functions import is_programs
 from frit.loops.run.generators import is_draw
 
 _PLAIN_MODULES = ("builtins", "cmath", "math")
@@ -41,7 +43,7 @@ def _value_of(path: str, surroundings: Mapping[str, Any]) -> Any:
 
 def _is_hopeless(callee: Any) -> bool:
     if isinstance(callee, types.MethodType):
-        return not is_draw(callee)
+        return not _may_be_plain(callee.__func__) and not is_draw(callee)
     if isinstance(callee, types.FunctionType):
         return _calls_itself(callee)
     if isinstance(callee, types.BuiltinFunctionType):
@@ -54,6 +56,12 @@ def _is_hopeless(callee: Any) -> bool:
     if module == "builtins":
         return callee.__name__ in _OTHERS
     return module not in _PLAIN_MODULES and module.partition(".")[0] not in ("numpy", "frit")
+
+
+def _may_be_plain(method: Any) -> bool:
+    """Whether it is a function of the program's, or of a library that is written as one."""
+    home = str(getattr(method, "__module__", "")).partition(".")[0]
+    return is_programs(method) and home not in sys.stdlib_module_names
 
 
 def _calls_itself(function: types.FunctionType) -> bool:

@@ -8,10 +8,12 @@ else with its object stays Python's.
 from __future__ import annotations
 
 import abc
+import operator
 import types
 from collections.abc import Callable
+from functools import partial
 
-from frit.loops.run.functions import is_programs
+from frit.loops.run.functions import is_programs, parts_of
 from frit.translate.record import record
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
@@ -60,10 +62,13 @@ class SameObject:
     root: str
     path: tuple[str, ...]
     found: Any
+    arguments: Any = None  # of a partial(), as they were
 
     def holds(self, core: Any, number: int, objects: tuple[Any, ...]) -> bool:
         now = core.plain_attributes(objects, ((number, *self.path),))
-        return now is not None and now[0] is self.found
+        if now is None or now[0] is not self.found:
+            return False
+        return self.arguments is None or are_same(arguments_of(self.found), self.arguments)
 
 
 @record
@@ -96,6 +101,14 @@ def called_of(core: Any, value: Any) -> Called | None:
         owner, function = value, attribute_of_type(core, value, "__call__")
     is_plain = is_programs(function) and core.loop_key((owner,)) is None
     return Called(owner, function) if is_plain and not isinstance(owner, _NO_OWNERS) else None
+
+
+def arguments_of(function: partial[Any]) -> list[Any]:
+    return [part for named in parts_of(function) for part in named]
+
+
+def are_same(some: list[Any], others: list[Any]) -> bool:
+    return len(some) == len(others) and all(map(operator.is_, some, others))
 
 
 def attribute_of_type(core: Any, owner: Any, name: str) -> Any:

@@ -614,7 +614,7 @@ class Place:
         others = [value for name, value in found.items() if name not in traits.owners]
         if seconds_of_lists(others) > seconds:
             return False
-        return all(may_be_items(v) or is_surrounding(v) for v in others)
+        return all(v is None or may_be_items(v) or is_surrounding(v) for v in others)
 
     def arrays_of(self, values: tuple[Any, ...], core: Any) -> tuple[tuple[Any, ...], str] | None:
         """The values with arrays for lists, and their key."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from operator import add, mul
 from weakref import WeakKeyDictionary
 
+from frit.loops.run.methods import PlainMethod
 from frit.translate.record import field, record, values_of
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
@@ -121,7 +123,21 @@ def function_of(path: str, value_of: Callable[[str], Any]) -> types.FunctionType
         else:
             found = (vars(c).get(name) for c in type(value).__mro__)
             value = next((x for x in found if x is not None), None)
-    value = getattr(value, "__func__", value) if isinstance(value, staticmethod) else value
+    return _plain(value)
+
+
+def _plain(value: Any) -> types.FunctionType | None:
+    """What a call of the value calls."""
+    if isinstance(value, (staticmethod, types.MethodType)):
+        value = value.__func__
+    elif isinstance(value, PlainMethod):
+        value = value.function
+    elif isinstance(value, partial):
+        return _plain(value.func)
+    elif not isinstance(value, (types.FunctionType, type)):
+        value = next(
+            (vars(c)["__call__"] for c in type(value).__mro__ if "__call__" in vars(c)), None
+        )
     return value if isinstance(value, types.FunctionType) else None
 
 
