@@ -12,6 +12,7 @@ import pytest
 
 import frit
 
+from .fuzz import Program as LoopProgram
 from .fuzz import outcome, same_outcome
 from .test_loops import runs_compiled
 
@@ -383,3 +384,13 @@ def test_an_index_of_numpys_may_go_around_a_variable_length(n, dtype):
     assert results[0] == results[1]
     if type(n) is int and n == 7 and dtype == "i8":
         assert runs_compiled(parallel)
+
+
+def test_bounds_that_follow_from_one_another_come_to_an_end():
+    """The integers of its whiles are bounded by one another in more ways than can be gone."""
+    program = LoopProgram(6331)
+    for call in range(2):
+        arguments = program.arguments(call)
+        expected = outcome(program.function(), arguments)
+        got = outcome(frit.parallelize(program.function()), arguments)
+        assert same_outcome(expected, got)
