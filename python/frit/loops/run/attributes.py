@@ -318,9 +318,10 @@ class _Replace(ast.NodeTransformer):
         base, nodes = attribute_chain(statement.value)
         if not nodes or not isinstance(base, ast.Name) or base.id not in self.roots:
             return None
-        uses = [n for n in nodes_in(body) if isinstance(n, ast.Name) and n.id == name]
-        before = nodes_in(body[:number])
+        every, before = nodes_in(body), nodes_in(body[:number])
+        uses = [n for n in every if isinstance(n, ast.Name) and n.id == name]
         is_once = sum(not isinstance(n.ctx, ast.Load) for n in uses) == 1
+        is_once &= not any(isinstance(n, ast.arg) and n.arg == name for n in every)
         if not is_once or len(statement.targets) > 1 or any(n in before for n in uses):
             return None
         value, root, begin = self.roots[base.id]
