@@ -80,7 +80,10 @@ class Plan:
         self.names = names
         self.pauses = pauses
         self.has_plain_outputs = all(
-            o.kind != ARRAY and o.counter < 0 and o.shape is None and o.name[-1] not in COUNT + NONE
+            o.kind != ARRAY
+            and o.counter < 0
+            and o.shape is None
+            and not o.name.endswith((COUNT, NONE))
             for o in translation.outputs
         )
         firsts = itertools.accumulate((o.size for o in translation.outputs), initial=1)
