@@ -259,6 +259,7 @@ PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "400")) // 2
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
 
 
+@pytest.mark.timeout(max(900, PROGRAMS))
 @pytest.mark.parametrize("is_program", [False, True])
 def test_random_loops_of_modules_do_what_python_does(eager, is_program):
     taken = 0
