@@ -611,10 +611,15 @@ class Place:
                 found[name] = value
         if hopeless_call(traits.callees, found) is not None:
             return False
-        others = [value for name, value in found.items() if name not in traits.owners]
+        may_be_none = {*traits.plain, *traits.nones}
+        others = [
+            value
+            for name, value in found.items()
+            if name not in traits.owners and not (value is None and name in may_be_none)
+        ]
         if seconds_of_lists(others) > seconds:
             return False
-        return all(v is None or may_be_items(v) or is_surrounding(v) for v in others)
+        return all(may_be_items(v) or is_surrounding(v) for v in others)
 
     def arrays_of(self, values: tuple[Any, ...], core: Any) -> tuple[tuple[Any, ...], str] | None:
         """The values with arrays for lists, and their key."""
