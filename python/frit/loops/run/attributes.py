@@ -192,11 +192,7 @@ class _Replace(ast.NodeTransformer):
         root, variable = node.id, node.id + DOT + CALLED
         if variable not in self.methods:
             found = self.called[root]
-            self.methods[variable] = found.function  # also where it calls itself
-            method = self.method_of(found.function, found.owner, root, ())
-            if method is None:
-                raise NotPlain(variable.replace(DOT, "."))
-            self.methods[variable] = method
+            self.take_method(variable, found.function, found.owner, root, ())
         return ast.copy_location(ast.Name(variable, ast.Load()), node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
@@ -269,13 +265,26 @@ class _Replace(ast.NodeTransformer):
             if not isinstance(made, types.FunctionType):
                 return None
             self.lookups.append(Lookup(root, path, name, found))
-            self.methods[variable] = made  # also where it calls itself
-            if type(found) is not staticmethod:
-                method = self.method_of(made, owner, root, path)
-                if method is None:
-                    raise NotPlain(variable.replace(DOT, "."))
-                self.methods[variable] = method
+            if type(found) is staticmethod:
+                self.methods[variable] = made
+            else:
+                self.take_method(variable, made, owner, root, path)
         return variable
+
+    def take_method(
+        self,
+        variable: str,
+        function: types.FunctionType,
+        owner: Any,
+        root: str,
+        path: tuple[str, ...],
+    ) -> None:
+        """Raises NotPlain."""
+        self.methods[variable] = function  # also where it calls itself
+        method = self.method_of(function, owner, root, path)
+        if method is None:
+            raise NotPlain(variable.replace(DOT, "."))
+        self.methods[variable] = method
 
     def called_variable(self, value: Any, root: str, path: tuple[str, ...]) -> str | None:
         """Of what is called where this attribute is: a method, or an object that may be called."""
@@ -287,12 +296,8 @@ class _Replace(ast.NodeTransformer):
         variable = DOT.join([root, *path, CALLED])
         if variable not in self.methods:
             self.lookups.append(SameObject(root, (*path, "__func__"), called.function))
-            self.methods[variable] = called.function  # also where it calls itself
-            of_owner = called.function, called.owner, root, (*path, "__self__")
-            method = self.method_of(*of_owner)
-            if method is None:
-                raise NotPlain(variable.replace(DOT, "."))
-            self.methods[variable] = method
+            path = (*path, "__self__")
+            self.take_method(variable, called.function, called.owner, root, path)
         return variable
 
     @staticmethod

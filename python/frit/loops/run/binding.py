@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import functools
 import sys
-import types
 
 from frit import _activity, _kept
 from frit._quiet import without_collections
@@ -18,7 +17,7 @@ from frit.loops.run.functions import (
     variables_read,
 )
 from frit.loops.run.given import is_surrounding, key_of, may_end, name_of, real
-from frit.loops.run.methods import PlainMethod, called_of
+from frit.loops.run.methods import NOT_CALLED, PlainMethod, called_of
 from frit.loops.run.place import MONITORING, REFUSED
 from frit.loops.run.texts import (
     NONE,
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 
 VARIED = "$"  # behind the names of what functions were made with
 MOST_BINDINGS = 4  # of a place whose objects are not what they may become
-_NOT_CALLED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, str)
 _missing = object()
 
 
@@ -81,7 +79,7 @@ class Binding:
         self.read: list[str] = []
         self.chosen: dict[str, Any] = {}  # texts, None or SOME
         self.settled_loop: ast.For | ast.While | None = None  # for these
-        self.some: list[str] = []  # values that may be None another time
+        self.some: list[int] = []  # numbers of values that may be None another time
         self.optional: dict[str, bool] = {}  # those that the nest assigns: whether they are None
         self.is_whole = True
         for k, (name, value) in enumerate(zip(place.passed, passed, strict=True)):
@@ -137,8 +135,9 @@ class Binding:
             if hopeless is not None:
                 self.refuse(hopeless)
         chosen = {**self.chosen, **self.chosen_of_attributes}
-        self.some = [name for name, x in chosen.items() if x is SOME and name in self.names]
-        self.some += [n for n, x in self.optional.items() if not x and n in self.names]
+        some = [name for name, x in chosen.items() if x is SOME]
+        some += [name for name, is_none in self.optional.items() if not is_none]
+        self.some = [k for k, name in enumerate(self.names) if name in some]
         self.take_optional()
         self.gate = self.make_gate(passed, space, core)
 
@@ -332,7 +331,7 @@ class Binding:
         given = dict(zip(self.names, values, strict=True))
         owners = (given[name] for name in self.place.traits.owners if name in given)
         is_end = functools.partial(may_end, core)
-        may_be_called = any(type(v) not in _NOT_CALLED for v in self.surroundings.values())
+        may_be_called = any(type(v) not in NOT_CALLED for v in self.surroundings.values())
         has_none = all(map(is_end, owners)) and not may_be_called
         if has_none and "frit.pykokkos._views" not in sys.modules:
             return None
@@ -541,9 +540,9 @@ class Binding:
 
     def without_none(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """None: one of them is, which was not."""
-        for name in self.some:
-            if values[self.names.index(name)] is None:
-                return self.changed(name)
+        for number in self.some:
+            if values[number] is None:
+                return self.changed(self.names[number])
         return values
 
     def with_logs(self, values: tuple[Any, ...]) -> tuple[Any, ...]:

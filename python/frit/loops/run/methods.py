@@ -87,6 +87,8 @@ class Called:
 
 
 _NO_OWNERS = (type, types.ModuleType)
+# What no object is that a nest calls a method of.
+NOT_CALLED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, str)
 CALLED = "()"  # the name of that function, which no attribute has
 
 
@@ -95,7 +97,7 @@ def called_of(core: Any, value: Any) -> Called | None:
     kind = type(value)
     if kind is types.MethodType:
         owner, function = value.__self__, value.__func__
-    elif kind in (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type):
+    elif kind in NOT_CALLED:
         return None
     else:
         owner, function = value, attribute_of_type(core, value, "__call__")

@@ -121,9 +121,13 @@ def function_of(path: str, value_of: Callable[[str], Any]) -> types.FunctionType
         if isinstance(value, types.ModuleType):
             value = vars(value).get(name)
         else:
-            found = (vars(c).get(name) for c in type(value).__mro__)
-            value = next((x for x in found if x is not None), None)
+            value = _of_type(value, name)
     return _plain(value)
+
+
+def _of_type(value: Any, name: str) -> Any:
+    found = (vars(c).get(name) for c in type(value).__mro__)
+    return next((x for x in found if x is not None), None)
 
 
 def _plain(value: Any) -> types.FunctionType | None:
@@ -135,9 +139,7 @@ def _plain(value: Any) -> types.FunctionType | None:
     elif isinstance(value, partial):
         return _plain(value.func)
     elif not isinstance(value, (types.FunctionType, type)):
-        value = next(
-            (vars(c)["__call__"] for c in type(value).__mro__ if "__call__" in vars(c)), None
-        )
+        value = _of_type(value, "__call__")
     return value if isinstance(value, types.FunctionType) else None
 
 
