@@ -8,6 +8,7 @@ import sys
 
 from frit import _activity, _kept
 from frit._quiet import without_collections
+from frit.loops.run.choices import Choices
 from frit.loops.run.functions import (
     PLAIN,
     is_number,
@@ -17,18 +18,9 @@ from frit.loops.run.functions import (
     variables_read,
 )
 from frit.loops.run.given import is_surrounding, key_of, may_end, name_of, real
-from frit.loops.run.methods import NOT_CALLED, PlainMethod, called_of
+from frit.loops.run.methods import NOT_CALLED, called_of
 from frit.loops.run.place import MONITORING, REFUSED
-from frit.loops.run.texts import (
-    NONE,
-    NUMBER,
-    SOME,
-    compared_names,
-    names_that_may_be_none,
-    number_of,
-    settled,
-)
-from frit.translate.record import replace
+from frit.loops.run.texts import NUMBER, number_of
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -41,7 +33,6 @@ if TYPE_CHECKING:
     from frit.loops.run.methods import Called
     from frit.loops.run.place import Place
     from frit.loops.run.site import Plan, Site
-    from frit.loops.run.texts import Tree
     from frit.loops.run.traits import Guess
 
 VARIED = "$"  # behind the names of what functions were made with
@@ -77,10 +68,7 @@ class Binding:
         self.missing: list[str] = []  # variables of the module that may get a value later
         self.taken: list[int] = []
         self.read: list[str] = []
-        self.chosen: dict[str, Any] = {}  # texts, None or SOME
-        self.settled_loop: ast.For | ast.While | None = None  # for these
-        self.some: list[int] = []  # numbers of values that may be None another time
-        self.optional: dict[str, bool] = {}  # those that the nest assigns: whether they are None
+        self.choices = Choices(place.traits)
         self.is_whole = True
         for k, (name, value) in enumerate(zip(place.passed, passed, strict=True)):
             if self.is_value(name, value):
@@ -95,16 +83,12 @@ class Binding:
                 self.read.append(name)
             else:
                 self.known.append((name, value))
-        own = {*place.traits.plain} & {*place.traits.nones} - {*self.optional, *self.names}
-        self.optional.update((name, False) for name in sorted(own - self.surroundings.keys()))
+        self.choices.add_own([*self.names, *self.surroundings])
         if not self.is_whole:
             return  # the next call binds anew
         self.grown: list[str] = []  # lists that the nest appends to, and their numbers
         self.grown_numbers: list[int] = []
         self.logs: frozenset[str] = frozenset()  # those that it does nothing else with
-        self.attribute_texts: dict[int, str | None] = {}  # by number of the attribute
-        self.chosen_of_attributes: dict[str, Any] = {}  # the same by name, and those that are SOME
-        self.settled: tuple[ast.AST, ast.For | ast.While] | None = None  # a node for these
         self.called: dict[str, Called] = {}
         self.attributes = self.find_attributes(passed, space, core)
         self.find_varied([b for b in (first, place.binding, *place.others) if b is not None])
@@ -134,37 +118,21 @@ class Binding:
             hopeless = hopeless_call(callees, self.surroundings)
             if hopeless is not None:
                 self.refuse(hopeless)
-        chosen = {**self.chosen, **self.chosen_of_attributes}
-        some = [name for name, x in chosen.items() if x is SOME]
-        some += [name for name, is_none in self.optional.items() if not is_none]
-        self.some = [k for k, name in enumerate(self.names) if name in some]
-        self.take_optional()
+        self.choices.number(self.names)
+        if self.choices.optional:
+            self.takes_all = False
+            self.surroundings[NUMBER] = number_of
+            self.outputs = [*self.outputs, *self.choices.flags(self.outputs)]
         self.gate = self.make_gate(passed, space, core)
-
-    def take_optional(self) -> None:
-        if not self.optional:
-            return
-        self.takes_all = False
-        self.surroundings[NUMBER] = number_of
-        self.outputs = [*self.outputs, *(n + NONE for n in self.optional if n in self.outputs)]
 
     def is_value(self, name: str, value: Any) -> bool:
         """Whether the nest gets it at each call; what is none is a surrounding."""
-        traits = self.place.traits
-        is_compared = name in traits.nones
-        if name in traits.plain and (is_compared or value is None):
-            self.optional[name] = value is None
-            if value is None:
-                return False
-        is_chosen = is_compared and name not in traits.assigned
-        is_text = type(value) is str and name in traits.texts
-        if is_text or is_chosen:
-            self.chosen[name] = value if is_text or value is None else SOME
-        if is_text or is_surrounding(value) or is_chosen and value is None:
+        is_value = self.choices.is_value(name, value)
+        if is_value:
+            self.names.append(name)
+        elif not self.choices.is_none_at_first(name):
             self.surroundings[name] = real(value)
-            return False
-        self.names.append(name)
-        return True
+        return is_value
 
     def find_varied(self, others: list[Binding]) -> None:
         """Numbers that functions were made with, as far as those of others differ, or read."""
@@ -213,33 +181,15 @@ class Binding:
         found = [part_at(given[n] if n in given else space[n], path) for n, path in self.varied]
         return (*found, *(own[name] for own, name in self.varied_variables))
 
-    def prepared(self, tree: Tree) -> Tree:
-        """For what attributes choose, and with flags of variables that may be None."""
-        made = settled(tree, self.chosen_of_attributes)
-        if not self.optional:
-            return made
-        from frit.loops.run.nones import with_flags
-
-        return with_flags(made, {*self.optional})
-
-    @property
-    def loop(self) -> ast.For | ast.While:
-        """For what its variables choose."""
-        if self.chosen and self.settled_loop is None:
-            self.settled_loop = settled(self.place.node, self.chosen)
-        return self.place.node if self.settled_loop is None else self.settled_loop
-
     @property
     def node(self) -> ast.For | ast.While:
         """The loop, with variables for attributes, and for the lengths of lists."""
-        node = self.loop if self.attributes is None else self.attributes.node
-        if self.chosen_of_attributes or self.optional:
-            if self.settled is None or self.settled[0] is not node:
-                self.settled = node, self.prepared(node)
-        if self.settled is not None:
-            node = self.settled[1]
         if self.bounds is not None:
             node = self.bounds.node
+        elif self.attributes is not None:
+            node = self.choices.node(self.attributes.node)
+        else:
+            node = self.choices.node(self.choices.loop(self.place.node))
         if not self.grown:
             return node
         from frit.loops.run.list_runs import with_counts
@@ -340,7 +290,8 @@ class Binding:
         callables = {name: called_of(core, v) for name, v in self.surroundings.items()}
         called = {name: x for name, x in callables.items() if x is not None}
         try:
-            found = attributes_of(core, self.loop, given, called, is_end)
+            loop = self.choices.loop(self.place.node)
+            found = attributes_of(core, loop, given, called, is_end)
         except NotPlain as error:
             self.place.told = f"{error} is no plain attribute"
             self.place.bindings += 1
@@ -360,7 +311,10 @@ class Binding:
         self.names = [name for name in self.names if name not in roots] + found.names
         self.outputs = [*self.outputs, *found.stored]
         self.surroundings |= found.methods
-        self.find_chosen(found, passed, space)
+        now = found.values(self.roots(found, passed, space)) or ()
+        self.surroundings |= self.choices.add_attributes(found, now)
+        fixed = {found.names[number] for number in self.choices.fixed}
+        self.names = [name for name in self.names if name not in fixed]
         return found
 
     def take_called(self, called: dict[str, Called]) -> None:
@@ -372,40 +326,6 @@ class Binding:
         self.root_numbers.update((self.place.passed[k], k) for k in numbers)
         self.known_passed = [(k, v) for k, v in self.known_passed if k not in numbers]
         self.known = [(name, v) for name, v in self.known if name not in called]
-
-    def find_chosen(
-        self, found: Attributes, passed: tuple[Any, ...], space: dict[str, Any]
-    ) -> None:
-        """Attributes that are only compared with texts, and those that may be None."""
-        from frit.loops.names import nodes_in
-        from frit.loops.run.nones import plainly_assigned
-
-        methods = {n: m for n, m in found.methods.items() if isinstance(m, PlainMethod)}
-        nodes = nodes_in([found.node, *(m.definition for m in methods.values())])
-        texts, nones = compared_names(nodes), names_that_may_be_none(nodes)
-        optional = plainly_assigned(nodes) & {*found.stored}
-        compared = optional & nones
-        texts, nones = texts - {*found.stored}, nones - {*found.stored}
-        self.chosen_of_attributes = {name: SOME for name in nones & found.methods.keys()}
-        if not optional and (texts | nones).isdisjoint([*found.names, *found.methods]):
-            return
-        now = found.values(self.roots(found, passed, space)) or ()
-        for number, (name, value) in enumerate(zip(found.names, now, strict=False)):
-            is_text = name in texts and type(value) is str
-            if name in optional and (name in compared or value is None):
-                self.optional[name] = value is None
-                if value is None:
-                    self.attribute_texts[number] = None
-                    self.names.remove(name)
-            if is_text or name in nones:
-                self.chosen_of_attributes[name] = value if is_text or value is None else SOME
-            if is_text or name in nones and value is None:
-                self.attribute_texts[number] = self.surroundings[name] = value
-                self.names.remove(name)
-        for name, method in methods.items() if self.chosen_of_attributes or self.optional else ():
-            stores = method.stores.union(n + NONE for n in method.stores & self.optional.keys())
-            definition = self.prepared(method.definition)
-            self.surroundings[name] = replace(method, definition=definition, stores=stores)
 
     def roots(
         self, found: Attributes, passed: tuple[Any, ...], space: dict[str, Any]
@@ -515,13 +435,10 @@ class Binding:
         if attributes is None:
             self.place.told, self.has_changed = "an attribute is not a plain one", True
             return None
-        if self.attribute_texts:
-            for number, text in self.attribute_texts.items():
-                if type(attributes[number]) is not type(text) or attributes[number] != text:
-                    return self.changed(found.names[number])
-            numbered = enumerate(attributes)
-            attributes = tuple(x for k, x in numbered if k not in self.attribute_texts)
-        return self.with_more(values + attributes + more)
+        number = self.choices.changed(attributes)
+        if number is not None:
+            return self.changed(found.names[number])
+        return self.with_more(values + self.choices.without_fixed(attributes) + more)
 
     def with_more(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """With bounds that Python computes, and the lengths of lists that the nest appends to."""
@@ -540,7 +457,7 @@ class Binding:
 
     def without_none(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """None: one of them is, which was not."""
-        for number in self.some:
+        for number in self.choices.some:
             if values[number] is None:
                 return self.changed(self.names[number])
         return values

@@ -434,7 +434,7 @@ class Site:
             binding.logs,
             self.left,
             binding.inputs_of_functions(),
-            binding.optional,
+            binding.choices.optional,
         )
         try:
             with without_collections():
