@@ -44,16 +44,26 @@ void bring_near(std::span<const std::byte> memory) {
 // What is worth handing to a thread that is awake: what memory it touches moves to its caches.
 constexpr double part_cost_awake = 3e3;
 
+constexpr std::int64_t parts_of_once = 4;
+
+std::int64_t granules_of(const LaunchShape& shape) {
+  return (shape.offset + shape.extent + shape.granule - 1) / shape.granule;
+}
+
 std::int64_t parts_of(const LaunchShape& shape, const ThreadPool& pool) {
   const int threads = pool.threads();
   double part_cost = Engine::get().settings.part_cost;
-  if (pool.is_awake()) part_cost = std::min(part_cost, part_cost_awake);
+  const bool is_awake = pool.is_awake();
+  if (is_awake) part_cost = std::min(part_cost, part_cost_awake);
+  part_cost += shape.cost_of_part;
   if (threads <= 1 || shape.cost <= 2 * part_cost) return 1;
-  std::int64_t parts =
-      std::min<std::int64_t>(static_cast<std::int64_t>(shape.cost / part_cost), threads * 8);
+  auto parts = static_cast<std::int64_t>(shape.cost / part_cost);
+  // Who began earlier does more.
+  if (shape.once && is_awake && parts >= threads) parts = std::max(parts, threads * parts_of_once);
+  parts = std::min<std::int64_t>(parts, threads * 8);
   // As many for each thread, so that each has the same rows in every launch of a loop.
   if (parts > threads) parts = parts / threads * threads;
-  return std::clamp<std::int64_t>(parts, 1, (shape.extent + shape.granule - 1) / shape.granule);
+  return std::clamp<std::int64_t>(parts, 1, granules_of(shape));
 }
 
 }  // namespace
@@ -66,8 +76,7 @@ unsigned run_parts(const Executable& executable, const LaunchArguments& argument
     const LaunchArguments& arguments;
     const LaunchShape& shape;
     std::int64_t granules, parts;
-  } context{executable, arguments, shape, (shape.extent + shape.granule - 1) / shape.granule,
-            parts_of(shape, pool)};
+  } context{executable, arguments, shape, granules_of(shape), parts_of(shape, pool)};
   const bool is_short =
       context.parts == 1 && context.granules > 1 && shape.cost > 2 * part_cost_awake;
   using Clock = std::chrono::steady_clock;
@@ -76,9 +85,11 @@ unsigned run_parts(const Executable& executable, const LaunchArguments& argument
       context.parts,
       [](void* p, std::int64_t k) {
         const auto& c = *static_cast<Context*>(p);
-        const std::int64_t begin = c.granules * k / c.parts * c.shape.granule;
-        const std::int64_t end =
-            std::min(c.shape.extent, c.granules * (k + 1) / c.parts * c.shape.granule);
+        const auto border = [&](std::int64_t part) {
+          const std::int64_t at = c.granules * part / c.parts * c.shape.granule - c.shape.offset;
+          return std::clamp<std::int64_t>(at, 0, c.shape.extent);
+        };
+        const std::int64_t begin = border(k), end = border(k + 1);
         std::byte* scratch =
             c.shape.scratch_bytes ? scratch_of_thread(c.shape.scratch_bytes) : nullptr;
         if (k == 0)

@@ -19,6 +19,7 @@
 #include "ir/layout.h"
 #include "ir/library.h"
 #include "schedule/caches.h"
+#include "schedule/nest_cost.h"
 
 namespace frit {
 namespace {
@@ -654,13 +655,17 @@ class NestRun {
     }
     fill_arguments(l, r);
     const double cost = cost_of(l, r);
+    const bool is_lanes = l.grain == PlanNode::Grain::Lane;
     flags_ |= Engine::get().launch(
         *state_.code[at(number)], l.pace,
         {state_.pointers.data(), state_.integers.data(), state_.scalars.data()},
         {.extent = r.extent,
-         .granule = l.grain == PlanNode::Grain::Lane ? lane_granule : 1,
+         .granule = is_lanes ? lane_granule : 1,
+         .offset = is_lanes ? r.begin & (lane_granule - 1) : 0,
          .scratch_bytes = 0,
          .cost = cost,
+         .cost_of_part = lines_of(l) * nest_cost::line_of_another,
+         .once = runs_once(),
          .near = near});
   }
 
@@ -761,6 +766,24 @@ class NestRun {
     if (threads == 1) return {rows, 4096};
     // About (columns + slope) / (length + slope) tiles are in a launch: three a thread.
     return {rows, std::clamp<std::int64_t>(columns / (3 * threads) - skew * rows, 64, 1024)};
+  }
+
+  // Is a launch none of a loop's?
+  bool runs_once() const {
+    using Kind = NestStep::Kind;
+    return std::ranges::all_of(program_.steps, [](const NestStep& s) {
+      return s.kind == Kind::Compute || s.kind == Kind::Launch;
+    });
+  }
+
+  static double lines_of(const NestLaunch& l) {
+    double most = 0;
+    for (const NestLaunch::Cost& c : l.lines) {
+      double product = c.weight;
+      for (const auto& [loop, rounds] : c.loops) product *= rounds;
+      most = std::max(most, product);
+    }
+    return most;
   }
 
   double cost_of(const NestLaunch& l, const Range& r) const {

@@ -23,6 +23,7 @@ inline constexpr double waves_pay = 100e3;  // work of a wavefront in tiles, a l
 inline constexpr double stoppable_run = 25e6, stoppable_whiles = 50e6, rounds_of_while = 64;
 inline constexpr double rounds_of_long_while = 1e6;  // of one that a program spends its time in
 inline constexpr double host_step = 20;              // of a program
+inline constexpr double line_of_another = 100;       // to read a line that another core wrote
 // A run as long as that is cut into launches, if they are as long as this.
 inline constexpr double long_run = 5e6, long_launch = 50e3;
 inline constexpr double least_product = 30e3;  // multiplications that a call of BLAS is worth

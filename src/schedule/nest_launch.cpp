@@ -597,9 +597,23 @@ void LaunchWriter::add_values_cost(const PlanNode& node, const Rounds& loops) {
     for (const Instr& instr : *block) {
       if (instr.kind == InstrKind::Apply && !is_index(instr.result))
         weight += has(instr.op, Costly) ? rates.function : rates.op;
-      if (instr.kind == InstrKind::Load && varies(instr, moving)) weight += rates.access;
+      if (instr.kind != InstrKind::Load) continue;
+      if (varies(instr, moving)) weight += rates.access;
+      if (is_shared_column(instr, innermost)) launch_.lines.push_back({1, loops});
     }
   if (weight > 0) launch_.cost.push_back({weight, loops});
+}
+
+// Do all lanes of a launch load the same, from one line after another that the nest writes?
+bool LaunchWriter::is_shared_column(const Instr& load, const Instr* loop) const {
+  const NestAccess& access = nest_.accesses[at(load.number)];
+  if (launch_.grain != PlanNode::Grain::Lane || !loop || loop == launch_.loop) return false;
+  if (!nest_.written[at(access.array)] || uses_index(access, *launch_.loop)) return false;
+  const std::int32_t unit = facts_.unit_axes[at(access.array)];
+  for (std::size_t axis = 0; axis < access.indices.size(); ++axis)
+    for (const auto& [id, coefficient] : access.indices[axis].terms)
+      if (id == loop->result && static_cast<std::int32_t>(axis) != unit) return true;
+  return false;
 }
 
 // A sum of indices: an instruction's address has room for it.
@@ -621,14 +635,23 @@ bool LaunchWriter::varies(const Instr& load, const Instr* loop) const {
          !std::ranges::all_of(access.indices, is_fixed);
 }
 
+// Of a part of a loop, on average: one at a cut, half of them on each side of an outer index.
+double LaunchWriter::rounds_of(const PlanNode& node) const {
+  double rounds = rounds_of_loop(facts_, at(node.loop));
+  for (const LoopPart& part : node.parts) {
+    if (part.side == LoopPart::Side::At) return 1;
+    if (part.cut.kind == SplitCandidate::Kind::OuterIndex) rounds /= 2;
+  }
+  return rounds;
+}
+
 void LaunchWriter::add_cost(const PlanNode& node, Rounds loops) {
   const Instr* const around = lanes_;
   if (node.run == LoopRun::Vector || node.skew > 0) lanes_ = node.instr;
   if (node.loop >= 0) {
     // A nest that is a While, and has no loop in it, was taken in the middle: it goes on for long.
     const bool is_all = nest_.loop(node.loop).may_be_endless() && loops.empty() && !launch_.loop;
-    loops.emplace_back(node.instr, is_all ? nest_cost::rounds_of_long_while
-                                          : rounds_of_loop(facts_, at(node.loop)));
+    loops.emplace_back(node.instr, is_all ? nest_cost::rounds_of_long_while : rounds_of(node));
     if (node.skewed >= 0 && node.grain != PlanNode::Grain::Wave)
       loops.emplace_back(nest_.loop(node.skewed).instr, rounds_of_loop(facts_, at(node.skewed)));
   }

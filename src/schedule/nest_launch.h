@@ -109,7 +109,7 @@ class LaunchWriter {
   void emit_unrolled(const PlanNode& node);
   // Groups of rounds in one vector loop each, and what is left over one by one.
   void emit_together(const PlanNode& node);
-  void emit_group(const PlanNode& node, ValueId first);
+  void emit_group(const PlanNode& node, ValueId first, ValueId last);
   // While a group runs, what the next one loads and stores comes into the cache.
   // Does what the loop stores stand in arrays that nothing in it loads?
   bool stores_apart(std::int32_t loop) const;
@@ -139,6 +139,8 @@ class LaunchWriter {
   using Rounds = std::vector<std::pair<const Instr*, double>>;  // of the loops around
   void add_cost(const PlanNode& node, Rounds loops);
   void add_values_cost(const PlanNode& node, const Rounds& loops);
+  bool is_shared_column(const Instr& load, const Instr* loop) const;
+  double rounds_of(const PlanNode& node) const;
   bool is_index(ValueId id) const;
   bool varies(const Instr& load, const Instr* loop) const;
   const JudgedNest& judged_;

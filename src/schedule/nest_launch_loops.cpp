@@ -105,15 +105,16 @@ void LaunchWriter::emit_together(const PlanNode& node) {
   const auto behind = [&](ValueId group) {
     return int_apply(Op::Add, begin, int_apply(Op::Multiply, group, step));
   };
+  const ValueId last = behind(int_apply(Op::Subtract, groups, writer_.constant_int(1)));
   const ValueId group = writer_.open_loop(zero, groups, false);
-  emit_group(node, behind(group));
+  emit_group(node, behind(group), last);
   writer_.close_loop();
   values_[at(node.instr->result)] = writer_.open_loop(behind(groups), end, false);
   emit_loop_body(node);
   writer_.close_loop();
 }
 
-void LaunchWriter::emit_group(const PlanNode& node, ValueId first) {
+void LaunchWriter::emit_group(const PlanNode& node, ValueId first, ValueId last) {
   const std::vector<ValueId> values_outside = values_;
   const std::vector<std::int32_t> locals_outside = locals_;
   const PlanNode& inner = node.body.back();
@@ -132,8 +133,11 @@ void LaunchWriter::emit_group(const PlanNode& node, ValueId first) {
   const std::int32_t around = std::exchange(lanes_loop_, inner.loop);
   const auto [begin, end] = range_of(inner);
   const ValueId index = writer_.open_loop(begin, end, true);
-  if (!facts_.is_large)
-    fetch_next_group(node, int_apply(Op::Add, first, writer_.constant_int(node.together)), begin);
+  if (!facts_.is_large) {
+    // Not of rows behind the last ones: those are another thread's, and would go to and fro.
+    const ValueId next = int_apply(Op::Add, first, writer_.constant_int(node.together));
+    fetch_next_group(node, int_apply(Op::Minimum, last, next), begin);
+  }
   if (stores_apart(inner.loop)) writer_.allow_repeats();
   Group group;
   group_ = &group;

@@ -94,6 +94,8 @@ struct NestLaunch {
     std::vector<std::pair<const Instr*, double>> loops;  // and rounds to assume
   };
   std::vector<Cost> cost;
+  // Grain::Lane: how many lines each part reads from the others' caches, alike.
+  std::vector<Cost> lines;
   std::int32_t in_order = -1;  // the launch to use where chunks' own arrays would be too large
 };
 
