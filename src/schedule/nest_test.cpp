@@ -403,6 +403,47 @@ TEST(NestLaunch, what_the_next_rows_load_and_store_is_fetched_while_the_ones_bef
             std::string::npos);
 }
 
+// Behind the last group of a part come another thread's rows.
+TEST(NestLaunch, the_last_rows_of_a_part_fetch_none_behind_them) {
+  const std::string kernel =
+      print(*lowered(column_stencil(false), {2, 2, 2})->launches.at(0).kernel);
+  const std::size_t found = kernel.find("fetch x1[");
+  ASSERT_NE(found, std::string::npos) << kernel;
+  const std::size_t first = found + std::string("fetch x1[").size();
+  const std::string row = kernel.substr(first, kernel.find('*', first) - first);
+  EXPECT_NE(kernel.find(row + " int64 = Minimum "), std::string::npos) << kernel;
+}
+
+// for k: for i: q[i, k] = a[i, k]; for j behind k: for i: a[i, j] += q[i, k], in lanes of j: all of
+// them read a line for each i. Not of q[k, i], whose elements lie in one.
+TEST(NestLaunch, a_column_that_all_lanes_read_has_a_line_a_row) {
+  const auto lines_of = [](bool is_column) {
+    NestMaker m;
+    const int a = m.array(DType::Float64, 2), q = m.array(DType::Float64, 2), n = m.integer();
+    const ValueId zero = m.literal(0), one = m.literal(1), end = m.arg(n);
+    m.loop(zero, end, [&](ValueId k) {
+      const auto place = [&](ValueId i) {
+        return is_column ? std::vector<ValueId>{i, k} : std::vector<ValueId>{k, i};
+      };
+      m.loop(zero, end, [&](ValueId i) { m.store(q, place(i), m.load(a, {i, k})); });
+      m.loop(m.plus(k, one), end, [&](ValueId j) {
+        m.loop(zero, end, [&](ValueId i) {
+          m.store(a, {i, j}, m.plus(m.load(a, {i, j}), m.load(q, place(i))));
+        });
+      });
+    });
+    std::size_t lines = 0, lanes = 0;
+    for (const NestLaunch& launch : lowered(m.routine(), {2, 2})->launches) {
+      lanes += launch.grain == PlanNode::Grain::Lane;
+      lines += launch.lines.size();
+    }
+    EXPECT_GT(lanes, 0u);
+    return lines;
+  };
+  EXPECT_GT(lines_of(true), 0u);
+  EXPECT_EQ(lines_of(false), 0u);
+}
+
 // a[i, j] = 2 * a[i, j] + b[i - 1, j] + b[i, j] + b[i + 1, j] must not run twice.
 TEST(NestLaunch, rows_that_load_what_they_store_do_not_repeat) {
   NestMaker m;
