@@ -1,8 +1,10 @@
 // caches.cpp: asks the system how large the caches are.
 #include "schedule/caches.h"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "ir/error.h"
 
@@ -33,9 +35,12 @@ double own_cache() {
   return static_cast<double>(size > 0 ? size : 512 << 10);
 }
 
+// A virtual machine of few CPUs sees all of a cache that most of the processor's cores are others'.
 double shared_cache() {
+  constexpr std::int64_t most_a_cpu = 48 << 20;
   static const std::int64_t size = cache_bytes(3);
-  return static_cast<double>(size > 0 ? size : 8 << 20);
+  static const std::int64_t cpus = std::max(1U, std::thread::hardware_concurrency());
+  return static_cast<double>(size > 0 ? std::min(size, cpus * most_a_cpu) : 8 << 20);
 }
 
 }  // namespace frit
