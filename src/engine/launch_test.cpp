@@ -1,4 +1,4 @@
-// launch_test.cpp: the parts of a launch cover its extent once, with borders where shapes want them.
+// launch_test.cpp: the parts of a launch cover its extent once; where their borders lie.
 #include "engine/launch.h"
 
 #include <gtest/gtest.h>
