@@ -30,6 +30,12 @@ def elements(rng, shape, dtype):
     return made.astype(dtype)
 
 
+def without_signs_of_zeros(x):
+    """Some processors' BLAS gives -0 where terms cancel (complex64 with AVX-512)."""
+    x += x.dtype.type(0)
+    return x
+
+
 def laid_out(choose, a):
     """The same elements in other places: transposed, strided, reversed."""
     how = choose.random()
@@ -150,8 +156,9 @@ def test_random_formulas_give_numpys_results_layouts_and_errors():
 def test_each_way_of_computing_gives_numpys_result(text, shapes, dtype):
     rng = numpy.random.default_rng(1)
     given = [elements(rng, shape, dtype) for shape in shapes]
-    expected = described(numpy.einsum(text, *given))
-    assert described(np.einsum(text, *map(ours, given))) == expected
+    expected = described(without_signs_of_zeros(numpy.einsum(text, *given)))
+    found = np.einsum(text, *map(ours, given))
+    assert described(without_signs_of_zeros(found)) == expected
 
 
 def test_it_is_recorded_and_fuses_with_what_is_around_it():
