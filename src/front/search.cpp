@@ -50,20 +50,63 @@ struct Sorted {
   }
 };
 
-// How many of the numbers are before each value.
+// How many of the numbers from `begin` to `end` and of those in front are before each value, where
+// all in front are and none behind is.
 template <bool is_right, class T, std::int64_t count>
-void search(const Sorted<T>& sorted, const T* values, std::int64_t* places) {
-  std::int64_t low[count] = {};
-  for (std::int64_t length = sorted.numbers; length > 1;) {
+void search(const Sorted<T>& sorted, const T* values, std::int64_t* places, std::int64_t begin,
+            std::int64_t end) {
+  std::int64_t low[count];
+  std::fill_n(low, count, begin);
+  for (std::int64_t length = end - begin; length > 1;) {
     const std::int64_t half = length / 2;
     for (std::int64_t k = 0; k < count; ++k)
       low[k] += is_before<is_right>(sorted.first[low[k] + half - 1], values[k]) ? half : 0;
     length -= half;
   }
   for (std::int64_t k = 0; k < count; ++k)
-    places[k] =
-        low[k] + (sorted.numbers > 0 && is_before<is_right>(sorted.first[low[k]], values[k]));
+    places[k] = low[k] + (end > begin && is_before<is_right>(sorted.first[low[k]], values[k]));
 }
+template <bool is_right, class T, std::int64_t count>
+void search(const Sorted<T>& sorted, const T* values, std::int64_t* places) {
+  search<is_right, T, count>(sorted, values, places, 0, sorted.numbers);
+}
+
+// Values often come in order: those that are searched together then lie near the ones before.
+template <bool is_right, class T>
+class NearSearch {
+ public:
+  explicit NearSearch(const Sorted<T>& sorted) : sorted_(sorted) {}
+
+  // Of `together` values.
+  void search(const T* values, std::int64_t* places) {
+    const bool goes_up = values[0] <= values[together - 1];
+    const std::int64_t begin = std::max<std::int64_t>(goes_up ? place_ - 1 : place_ - window, 0);
+    const std::int64_t end = std::min(begin + window, sorted_.numbers);
+    if (are_between(begin, end, values))
+      frit::search<is_right, T, together>(sorted_, values, places, begin, end);
+    else
+      frit::search<is_right, T, together>(sorted_, values, places);
+    place_ = places[together - 1];
+  }
+
+ private:
+  static constexpr std::int64_t window = 32;
+
+  // Not asked of each value's order among the others: one may be NaN.
+  bool are_between(std::int64_t begin, std::int64_t end, const T* values) const {
+    bool are = true;
+    if (begin > 0)
+      for (std::int64_t k = 0; k < together; ++k)
+        are &= is_before<is_right>(sorted_.first[begin - 1], values[k]);
+    if (end < sorted_.numbers)
+      for (std::int64_t k = 0; k < together; ++k)
+        are &= !is_before<is_right>(sorted_.first[end], values[k]);
+    return are;
+  }
+
+  const Sorted<T>& sorted_;
+  std::int64_t place_ = 0;  // of the value before
+};
 
 // So few are compared with all, by loops with vectors.
 constexpr std::int64_t few = 16;
@@ -94,8 +137,8 @@ void search_all(const Sorted<T>& sorted, const T* values, std::int64_t count,
                 std::int64_t* places) {
   if (sorted.numbers <= few) return count_before<is_right>(sorted, values, count, places);
   std::int64_t k = 0;
-  for (; k + together <= count; k += together)
-    search<is_right, T, together>(sorted, values + k, places + k);
+  NearSearch<is_right, T> near(sorted);
+  for (; k + together <= count; k += together) near.search(values + k, places + k);
   for (; k < count; ++k) search<is_right, T, 1>(sorted, values + k, places + k);
 }
 
