@@ -433,7 +433,8 @@ TEST(NestLaunch, a_column_that_all_lanes_read_has_a_line_a_row) {
       });
     });
     std::size_t lines = 0, lanes = 0;
-    for (const NestLaunch& launch : lowered(m.routine(), {2, 2})->launches) {
+    const auto program = lowered(m.routine(), {2, 2});
+    for (const NestLaunch& launch : program->launches) {
       lanes += launch.grain == PlanNode::Grain::Lane;
       lines += launch.lines.size();
     }
