@@ -309,8 +309,9 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
   const bool is_part = !vector_loop.reductions.empty() && !vector_loop.parallel &&
                        !isa<ConstantInt>(value(vector_loop.args[0]).part[0].scalar);
   if (survey.cost <= light_body) {
-    const bool is_line = machine_.vector_bytes == line_bytes && survey.cost <= lightest_body;
-    lanes *= is_part ? accumulators : survey.fetches && is_line ? 1 : 2;
+    const bool is_far = survey.fetches && survey.cost <= lightest_body;
+    const unsigned vectors = is_far && machine_.vector_bytes == line_bytes ? 1 : 2;
+    lanes *= is_part ? accumulators : vectors;
   }
   if (is_chain && survey.tree == 0) {
     if (effort_ == Effort::Quick)

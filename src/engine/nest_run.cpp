@@ -664,8 +664,8 @@ class NestRun {
          .offset = is_lanes ? r.begin & (lane_granule - 1) : 0,
          .scratch_bytes = 0,
          .cost = cost,
-         .cost_of_part = lines_of(l) * nest_cost::line_of_another,
-         .once = runs_once(),
+         .cost_of_part = l.lines * nest_cost::line_of_another,
+         .once = program_.is_straight,
          .near = near});
   }
 
@@ -766,24 +766,6 @@ class NestRun {
     if (threads == 1) return {rows, 4096};
     // About (columns + slope) / (length + slope) tiles are in a launch: three a thread.
     return {rows, std::clamp<std::int64_t>(columns / (3 * threads) - skew * rows, 64, 1024)};
-  }
-
-  // Is a launch none of a loop's?
-  bool runs_once() const {
-    using Kind = NestStep::Kind;
-    return std::ranges::all_of(program_.steps, [](const NestStep& s) {
-      return s.kind == Kind::Compute || s.kind == Kind::Launch;
-    });
-  }
-
-  static double lines_of(const NestLaunch& l) {
-    double most = 0;
-    for (const NestLaunch::Cost& c : l.lines) {
-      double product = c.weight;
-      for (const auto& [loop, rounds] : c.loops) product *= rounds;
-      most = std::max(most, product);
-    }
-    return most;
   }
 
   double cost_of(const NestLaunch& l, const Range& r) const {

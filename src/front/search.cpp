@@ -292,15 +292,11 @@ class Interpolation {
   bool find_around(double value, std::int64_t& place) const {
     constexpr std::int64_t near = 8;
     const double* const points = table_.x.first;
-    std::int64_t low = std::max<std::int64_t>(place - near, 0);
+    const std::int64_t low = std::max<std::int64_t>(place - near, 0);
     const std::int64_t high = std::min(place + near, table_.last());
     if (!(low < high && points[low] <= value && value < points[high])) return false;
-    for (std::int64_t length = high - low; length > 1;) {
-      const std::int64_t half = length / 2;
-      low += points[low + half] <= value ? half : 0;
-      length -= half;
-    }
-    place = low;
+    search<true, double, 1>(table_.x, &value, &place, low, high);
+    --place;
     return true;
   }
   // Values that go on as they did.

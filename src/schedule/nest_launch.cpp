@@ -599,9 +599,15 @@ void LaunchWriter::add_values_cost(const PlanNode& node, const Rounds& loops) {
         weight += has(instr.op, Costly) ? rates.function : rates.op;
       if (instr.kind != InstrKind::Load) continue;
       if (varies(instr, moving)) weight += rates.access;
-      if (is_shared_column(instr, innermost)) launch_.lines.push_back({1, loops});
+      if (is_shared_column(instr, innermost)) note_lines(loops);
     }
   if (weight > 0) launch_.cost.push_back({weight, loops});
+}
+
+void LaunchWriter::note_lines(const Rounds& loops) {
+  double lines = 1;
+  for (const auto& [loop, rounds] : loops) lines *= rounds;
+  launch_.lines = std::max(launch_.lines, lines);
 }
 
 // Do all lanes of a launch load the same, from one line after another that the nest writes?

@@ -110,9 +110,9 @@ class LaunchWriter {
   // Groups of rounds in one vector loop each, and what is left over one by one.
   void emit_together(const PlanNode& node);
   void emit_group(const PlanNode& node, ValueId first, ValueId last);
-  // While a group runs, what the next one loads and stores comes into the cache.
   // Does what the loop stores stand in arrays that nothing in it loads?
   bool stores_apart(std::int32_t loop) const;
+  // While a group runs, what the next one loads and stores comes into the cache.
   void fetch_next_group(const PlanNode& node, ValueId next, ValueId begin);
   void fetch(const RowElement& element, const PlanNode& node, std::pair<ValueId, ValueId> place,
              bool for_stores);
@@ -139,6 +139,7 @@ class LaunchWriter {
   using Rounds = std::vector<std::pair<const Instr*, double>>;  // of the loops around
   void add_cost(const PlanNode& node, Rounds loops);
   void add_values_cost(const PlanNode& node, const Rounds& loops);
+  void note_lines(const Rounds& loops);
   bool is_shared_column(const Instr& load, const Instr* loop) const;
   double rounds_of(const PlanNode& node) const;
   bool is_index(ValueId id) const;

@@ -268,6 +268,9 @@ std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts
   program->sweeps = find_sweeps(*program->judged.nest, program->launches);
   program->may_be_endless =
       std::ranges::any_of(program->judged.nest->loops, &NestLoop::may_be_endless);
+  program->is_straight = std::ranges::all_of(program->steps, [](const NestStep& step) {
+    return step.kind == NestStep::Kind::Compute || step.kind == NestStep::Kind::Launch;
+  });
   program->takes_long =
       program->may_be_endless
           ? program->plan.cost * nest_cost::rounds_of_while > nest_cost::stoppable_whiles

@@ -95,7 +95,7 @@ struct NestLaunch {
   };
   std::vector<Cost> cost;
   // Grain::Lane: how many lines each part reads from the others' caches, alike.
-  std::vector<Cost> lines;
+  double lines = 0;
   std::int32_t in_order = -1;  // the launch to use where chunks' own arrays would be too large
 };
 
@@ -115,6 +115,7 @@ struct NestProgram {
   std::vector<NestLaunch> launches;
   NestSweeps sweeps;
   NestPlan plan;
+  bool is_straight = false;  // no step is a loop's
   // If one is true, its kernels may stop.
   bool takes_long = false;  // as far as can be guessed
   bool may_be_endless = false;
