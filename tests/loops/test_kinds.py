@@ -224,6 +224,25 @@ def test_a_copy_has_the_kind_of_what_it_copies(function, start, items, before):
     assert repr(frit.parallelize(function)(items, start, before)) == repr(expected)
 
 
+def handed_on(m, s, t):
+    for i, j in np.ndindex(*m.shape):
+        v = m[i, j]
+        s = t
+        t = v
+    else:
+        t = s
+    return s, t
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("s", [0.0, 0, 0j, 2.5, True])
+@pytest.mark.parametrize("t", [1j, 0.0, 0, 3])
+@pytest.mark.parametrize("m", [[[2 + 1j]], [[0j]], [[2 + 1j, 3]], [[2.0]]])
+def test_a_number_that_is_handed_on_keeps_its_kind(s, t, m):
+    expected = handed_on(np.array(m), s, t)
+    assert repr(frit.parallelize(handed_on)(np.array(m), s, t)) == repr(expected)
+
+
 def bits(items, op, s):
     if op == "^":
         for x in items:

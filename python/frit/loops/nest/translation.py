@@ -38,7 +38,7 @@ class Inputs:
 
 
 # What a variable's counter says instead, where it may have become one of Python's kinds again.
-TOLD = {"float": -1, "int": -2}
+TOLD = {"float": -1, "int": -2, "complex": -3}
 ARRAY = "A"  # a variable that is changed in place: it remains what it is, and is no result
 
 

@@ -247,10 +247,12 @@ class Plan:
             count = 1 if output.counter < 0 else found[1 + output.counter]
             if output.kind == ARRAY or not count:
                 given.append(values[self.number_of(output.name)])
+            elif count == TOLD["complex"]:
+                given.append(complex(found[first]))
             elif count == TOLD["float"]:
-                given.append(float(found[first]))
+                given.append(float(found[first].real))
             elif count == TOLD["int"]:
-                given.append(int(found[first]))
+                given.append(int(found[first].real))
             else:
                 given.append(_result(found, first, output.shape, arrays))
         return given
