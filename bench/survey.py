@@ -3,8 +3,9 @@
     python bench/survey.py [--n 1,100,1000] [--only TEXT;TEXT] [--below 0.95]
 
 Prints what takes longer than NumPy, or is over Frit's limits: the ratio of speeds, both times and
-the difference; and how much of it is over those limits. Each is the least of several samples; what
-looks slow is measured again, as machines are seldom quiet.
+the difference; and how much of it is over those limits. NumPy and Frit take samples by turns; each
+figure is a median of them, and what looks slow is measured again and longer. A statement counts as
+over its limit if the median of what it takes too long is above that median's own uncertainty.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import io
 import math
 import os
 import pickle
+import statistics
 import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 os.environ.setdefault("FRIT_NUM_THREADS", "1")
 import numpy  # noqa: E402
@@ -31,7 +33,10 @@ import frit.numpy  # noqa: E402
 
 SAMPLE_SECONDS = 4e-4
 SAMPLES = 11
-AGAIN = 31  # for what looks slow
+AGAIN = 41  # for what looks slow
+LONGER = 3  # its samples, too
+SLOWEST = 0.95  # of NumPy's speed, where Frit computes
+MOST_ADDED = 300e-9  # seconds, where NumPy is called
 
 
 def names(module) -> dict[str, object]:
@@ -116,27 +121,43 @@ class Case:
     n: int
     runs: tuple[Callable, Callable]
     counts: tuple[int, int]
-    least: list[float]  # seconds of NumPy and of Frit
     is_fallback: bool  # NumPy does it, on the arrays' memory
+    pairs: list[tuple[float, float]] = field(default_factory=list)  # seconds of NumPy and of Frit
 
-    def measure(self, samples: int) -> None:
+    def measure(self, samples: int, longer: int = 1) -> None:
+        self.pairs.clear()
         gc.disable()
-        for _ in range(samples):
-            for k in (0, 1):
-                seconds = seconds_of(self.runs[k], self.counts[k]) / self.counts[k]
-                self.least[k] = min(self.least[k], seconds)
+        for number in range(samples):
+            pair = [0.0, 0.0]
+            for k in (0, 1) if number % 2 else (1, 0):
+                count = self.counts[k] * longer
+                pair[k] = seconds_of(self.runs[k], count) / count
+            self.pairs.append((pair[0], pair[1]))
         gc.enable()
 
     @property
+    def medians(self) -> tuple[float, float]:
+        """Seconds of NumPy and of Frit."""
+        own, ours = (statistics.median(times) for times in zip(*self.pairs, strict=True))
+        return own, ours
+
+    @property
     def ratio(self) -> float:
-        return self.least[0] / self.least[1]
+        own, ours = self.medians
+        return own / ours
+
+    def too_long(self, own: float, ours: float) -> float:
+        """Seconds above the limit."""
+        return ours - own - MOST_ADDED if self.is_fallback else SLOWEST * ours - own
 
     @property
     def is_within_limits(self) -> bool:
         """0.95x of NumPy where Frit computes; 300 ns more than NumPy where it calls NumPy."""
-        if self.is_fallback:
-            return self.least[1] - self.least[0] <= 300e-9
-        return self.ratio >= 0.95
+        excess = [self.too_long(*pair) for pair in self.pairs]
+        median = statistics.median(excess)
+        # Of a median: 1.25 / sqrt(n) standard deviations, each 1.48 median deviations.
+        deviation = statistics.median(abs(x - median) for x in excess)
+        return median <= 2 * 1.25 * 1.48 * deviation / math.sqrt(len(excess))
 
 
 def case_of(statement: str, n: int) -> Case | None:
@@ -152,14 +173,14 @@ def case_of(statement: str, n: int) -> Case | None:
     # Draws are NumPy's by promise, and not reported.
     is_fallback = bool(frit._core.fallbacks()) or "rng." in statement or "np.random" in statement
     counts = (count_for(theirs), count_for(ours))
-    return Case(statement, n, (theirs, ours), counts, [1e9, 1e9], is_fallback)
+    return Case(statement, n, (theirs, ours), counts, is_fallback)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--n", default="1,10,100,1000", help="sizes")
     parser.add_argument("--only", default="", help="statements with one of these texts in them")
-    parser.add_argument("--below", type=float, default=0.95, help="print what is slower than this")
+    parser.add_argument("--below", type=float, default=SLOWEST, help="print what is slower than this")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     found = []
@@ -172,17 +193,18 @@ def main() -> int:
                 if case is None:
                     continue
                 case.measure(SAMPLES)
-                if case.ratio < options.below or not case.is_within_limits:
-                    case.measure(AGAIN)
+                if case.ratio < options.below or case.too_long(*case.medians) > 0:
+                    case.measure(AGAIN, LONGER)
                 found.append(case)
     slow = sorted(
         (c for c in found if c.ratio < options.below or not c.is_within_limits),
         key=lambda c: c.ratio,
     )
     for case in slow:
-        own, ours = (seconds * 1e9 for seconds in case.least)
+        own, ours = (seconds * 1e9 for seconds in case.medians)
         print(f"{case.ratio:5.2f} {own:10,.0f} {ours:10,.0f} {ours - own:+9,.0f} ns", end="  ")
-        print(f"n = {case.n:<5} {case.statement}{'  (NumPy)' * case.is_fallback}")
+        print(f"n = {case.n:<5} {case.statement}{'  (NumPy)' * case.is_fallback}", end="")
+        print("" if case.is_within_limits else "  over its limit")
     below = sum(case.ratio < options.below for case in found)
     print(f"{below} of {len(found)} below {options.below}")
     for kind, limit in ((False, "computed by Frit, below 0.95x"), (True, "by NumPy, over +300 ns")):

@@ -12,10 +12,48 @@
 namespace frit {
 namespace {
 
-using Labels = std::vector<int>;  // one for each axis
-using Extents = std::vector<std::int64_t>;
-
 constexpr int letters = 128;  // labels from here on: the axes of an ellipsis, the last one first
+
+// One for each axis. In place: what there is to do with small operands takes no longer than malloc.
+template <class T>
+class PerAxis {
+ public:
+  using value_type = T;
+
+  PerAxis() = default;
+  PerAxis(const PerAxis& other) : size_(other.size_) { std::ranges::copy(other, items_.begin()); }
+  PerAxis& operator=(const PerAxis& other) {
+    size_ = other.size_;
+    std::ranges::copy(other, items_.begin());
+    return *this;
+  }
+
+  void push_back(T item) {
+    if (size_ == most) throw ValueError(text("einsum: more than ", most, " subscripts"));
+    items_[size_++] = item;
+  }
+  void insert(std::size_t at, T item) {
+    push_back(item);
+    std::rotate(begin() + at, end() - 1, end());
+  }
+
+  T* begin() { return items_.data(); }
+  T* end() { return begin() + size_; }
+  const T* begin() const { return items_.data(); }
+  const T* end() const { return begin() + size_; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T operator[](std::size_t k) const { return items_[k]; }
+  T& operator[](std::size_t k) { return items_[k]; }
+  bool operator==(const PerAxis& other) const { return std::ranges::equal(*this, other); }
+
+ private:
+  static constexpr std::size_t most = 128;  // letters and axes of an ellipsis are fewer
+  std::size_t size_ = 0;
+  std::array<T, most> items_;  // the first size_ are there
+};
+using Labels = PerAxis<int>;
+using Extents = PerAxis<std::int64_t>;
 
 struct Formula {
   std::vector<Labels> inputs;
@@ -52,7 +90,7 @@ Labels labels_of(std::string_view part, int axes, bool is_output) {
     throw ValueError("einsum: subscripts that do not fit the operand's number of axes");
   if (dots)
     for (int k = 0; k < behind_dots; ++k)  // before one another: the last axis comes first
-      labels.insert(labels.begin() + static_cast<std::ptrdiff_t>(*dots), letters + k);
+      labels.insert(*dots, letters + k);
   return labels;
 }
 
@@ -127,9 +165,6 @@ struct Factor {
   Extents extents, strides;
 
   Factor(const Array& operand, const Labels& given) : array(operand) {
-    labels.reserve(given.size());
-    extents.reserve(given.size());
-    strides.reserve(given.size());
     for (std::size_t k = 0; k < given.size(); ++k) {
       const std::size_t at = place_in(labels, given[k]);
       if (at == labels.size()) {
@@ -170,7 +205,7 @@ Axes axes_of(const Formula& formula, std::span<const Factor> factors) {
   for (const Factor& factor : factors)
     for (const int label : factor.labels)
       if (!has(axes.labels, label)) axes.labels.push_back(label);
-  std::sort(axes.labels.begin() + static_cast<std::ptrdiff_t>(axes.outputs), axes.labels.end());
+  std::sort(axes.labels.begin() + axes.outputs, axes.labels.end());
   if (axes.labels.size() > static_cast<std::size_t>(max_dimensions))
     throw ValueError(text("einsum: ", axes.labels.size(), " different subscripts"));
   for (const int label : axes.labels) {
@@ -211,7 +246,7 @@ Labels visited(const Axes& axes, std::span<const Factor> factors) {
     for (const int label : axes.labels) strides.back().push_back(factor.stride_of(label));
   }
   const std::vector<std::span<const std::int64_t>> views(strides.begin(), strides.end());
-  std::vector<int> order(axes.labels.size());
+  Labels order = axes.labels;
   iteration_order(views, static_cast<int>(order.size()), order);
   Labels labels;
   for (const int axis : order) labels.push_back(axes.labels[static_cast<std::size_t>(axis)]);
@@ -236,6 +271,7 @@ Array product_and_sum(std::span<const Factor> factors, const Axes& axes, const L
     product = reduce(Op::Add, product, {.axes = along, .all_axes = false, .dtype = dtype});
   };
   std::vector<int> summed;
+  summed.reserve(order.size());
   for (std::size_t k = 0; k < order.size(); ++k)
     if (!axes.is_output(order[k])) summed.push_back(static_cast<int>(k));
   // NumPy's order of additions along several inner axes at once would keep the product apart.

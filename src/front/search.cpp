@@ -71,7 +71,8 @@ void search(const Sorted<T>& sorted, const T* values, std::int64_t* places) {
   search<is_right, T, count>(sorted, values, places, 0, sorted.numbers);
 }
 
-// Values often come in order: those that are searched together then lie near the ones before.
+// Values often come in order: those that are searched together then lie near the ones before, or
+// where these lie.
 template <bool is_right, class T>
 class NearSearch {
  public:
@@ -79,6 +80,7 @@ class NearSearch {
 
   // Of `together` values.
   void search(const T* values, std::int64_t* places) {
+    if (are_between(place_, place_, values)) return (void)std::fill_n(places, together, place_);
     const bool goes_up = values[0] <= values[together - 1];
     const std::int64_t begin = std::max<std::int64_t>(goes_up ? place_ - 1 : place_ - window, 0);
     const std::int64_t end = std::min(begin + window, sorted_.numbers);

@@ -84,10 +84,10 @@ bool has_few_runs(std::span<const T> row) {
   return turns <= few;
 }
 
-// Whether each element is less than the next one (or, for a stable sort, no greater).
-bool is_in_order(const std::byte* row, std::int64_t n, DType dtype, bool is_stable) {
+// Whether each element and the next one are so.
+bool are_neighbours(Op comparison, const std::byte* row, std::int64_t n, DType dtype) {
   constexpr std::int64_t block = 1024;
-  const Loop compare = loop(is_stable ? Op::LessEqual : Op::Less, dtype);
+  const Loop compare = loop(comparison, dtype);
   const std::int64_t item = size_of(dtype);
   std::uint8_t answers[block];
   for (std::int64_t begin = 0; begin < n - 1; begin += block) {
@@ -98,6 +98,11 @@ bool is_in_order(const std::byte* row, std::int64_t n, DType dtype, bool is_stab
     if (std::memchr(answers, 0, static_cast<std::size_t>(count))) return false;
   }
   return true;
+}
+
+// Whether each element is less than the next one (or, for a stable sort, no greater).
+bool is_in_order(const std::byte* row, std::int64_t n, DType dtype, bool is_stable) {
+  return are_neighbours(is_stable ? Op::LessEqual : Op::Less, row, n, dtype);
 }
 
 // Keys of some elements of the row, at places that no pattern in it follows; sorted. Empty: the
@@ -613,6 +618,14 @@ bool sort_rows(const Array& rows, std::byte* to, const SortLoops& loops) {
   return is_well;
 }
 
+bool is_in_order(const Array& vector) {
+  const std::byte* const from = vector.base()->data + vector.offset();
+  return with_key(
+      vector.dtype(),
+      [&](auto) { return is_in_order(from, vector.size(), vector.dtype(), true); },
+      [] { return false; });
+}
+
 bool sort_places(const Array& rows, std::int64_t* to, const SortLoops& loops) {
   const Locked lock(Engine::lock());
   Engine& engine = Engine::get();
@@ -629,6 +642,10 @@ bool sort_places(const Array& rows, std::int64_t* to, const SortLoops& loops) {
         rows.dtype(), [](auto) { return true; }, [] { return false; });
     if (has_keys && is_in_order(row, length, rows.dtype(), loops.is_stable)) {
       std::iota(places, places + length, 0);
+      return;
+    }
+    if (has_keys && are_neighbours(Op::Greater, row, length, rows.dtype())) {
+      for (std::int64_t place = 0; place < length; ++place) places[place] = length - 1 - place;
       return;
     }
     if (is_tried && !was_in_vain)

@@ -22,6 +22,10 @@ struct SortLoops {
 // they lie. What is given are the loop's own results, NaNs' bits excepted. False: a loop failed.
 bool sort_rows(const Array& rows, std::byte* to, const SortLoops& loops);
 
+// Whether each element of a dense vector that is there is no greater than the next one; never told
+// of types whose order is not looked at here.
+bool is_in_order(const Array& vector);
+
 // The places of the elements of each row of a dense array that is there, as the loop gives them,
 // into `to`. False: a loop failed.
 bool sort_places(const Array& rows, std::int64_t* to, const SortLoops& loops);

@@ -100,13 +100,14 @@ PyObject* lexsort(PyObject*, PyObject* const* values, Py_ssize_t positional, PyO
     if (keys.empty()) return left_to_numpy();
     std::optional<Array> places;
     for (const Array* key : keys) {
+      if (!places && keys.size() > 1 && evaluate(*key) && is_in_order(*key)) continue;
       // The order so far, among elements that this key does not tell apart.
       const std::optional<Array> order =
           sorted_places(places ? *take_dense(*key, *places, 0) : *key, NPY_STABLESORT);
       if (!order) return left_to_numpy();
       places = places ? take_dense(*places, *order, 0) : order;
     }
-    return new_array(*std::move(places));
+    return new_array(places ? *std::move(places) : *sorted_places(*keys[0], NPY_STABLESORT));
   });
 }
 
@@ -133,6 +134,7 @@ struct Sort {
     if (object.read_only || object.warns_on_write || !array.base()->writable || !are_rows(array))
       return false;
     const SortLoops loops = sort_loops(array.dtype(), NPY_QUICKSORT);
+    if (array.size() == 1) return true;
     evaluate(array);
     {
       const Locked lock(Engine::lock());
