@@ -1152,3 +1152,20 @@ def test_only_a_place_that_is_on_leads_to_its_gate():
     outer.ask_inner(False)
     outer.ask_inner(True)
     assert times_asked() == 0
+
+
+def test_a_place_that_forgets_its_bindings_while_it_looks_for_one(eager):
+    text = """
+    for row in m:
+        for i, v in enumerate(row):
+            pass
+            s = t
+            if s is not None:
+                t += v
+    """
+    plain, ours = compiled(text, "<forgets>")
+    few, many = np.array([[True], [False], [True], [True]]), np.ones((2, 4), bool)
+    for m, s in [(few, 1 << 40), (many, None), (few, None), (many, 1 << 40)]:
+        given = {"m": m, "s": s, "t": np.int8(3)}
+        expected, got = run(plain, **given), run(ours, **given)
+        assert repr(got["s"]) == repr(expected["s"]) and repr(got["t"]) == repr(expected["t"])

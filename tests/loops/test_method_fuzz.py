@@ -70,7 +70,7 @@ class Writer:
         lines = ["    def go(self):", "        t = 0.0", f"        for i in range({rounds}):"]
         names, indent = ["i", "t"], " " * 12
         if self.chance(0.4):
-            lines.append(f"{indent}for j in range(self.k + 2):")
+            lines.append(f"{indent}for j in range(self.k % 5 + 2):")  # rounds may add to k
             names, indent = ["i", "t", "j"], " " * 16
         for _ in range(self.one_of([1, 2, 3])):
             if self.chance(0.25):

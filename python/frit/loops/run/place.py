@@ -529,10 +529,11 @@ class Place:
     ) -> tuple[Binding, tuple[Any, ...] | None]:
         """That of the functions that this call is given, and its values."""
         binding.has_changed = False
-        for number, other in enumerate(self.others):
+        others = self.others  # one that looks at its names may have this place forget them all
+        for number, other in enumerate(others):
             values = other.values_of(passed, space)
             if values is not None:
-                self.others[number], self.binding = binding, other
+                others[number], self.binding = binding, other
                 return other, values
             other.has_changed = False
         is_late = now() - self.bound_at >= REBOUND
