@@ -42,7 +42,7 @@ void bring_near(std::span<const std::byte> memory) {
 }
 
 // What is worth handing to a thread that is awake: what memory it touches moves to its caches.
-constexpr double part_cost_awake = 3e3;
+constexpr double part_cost_awake = 2e3;
 
 constexpr std::int64_t parts_of_once = 4;
 

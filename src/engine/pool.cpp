@@ -92,45 +92,53 @@ int default_threads() {
 // the others'. A share is published as one word, its ticket: generation, end, next part. Whoever
 // raises the last field has taken that part; from then on the launch cannot end before the part is
 // done, so its job may be read. A thread that wakes late finds no part left: nobody waits for
-// threads, only for parts.
+// threads, only for parts. A worker that is awake looks at its own share alone, and finds all that
+// it needs in that line of memory: each line takes a tenth of a microsecond from core to core.
 struct ThreadPool::Shared {
   static constexpr std::uint64_t field = 0xFFFF;
+  struct Job {
+    Part part = nullptr;
+    void* context = nullptr;
+    std::int64_t first = 0;  // the number of the tickets' part 0
+  };
   struct alignas(64) Share {
     std::atomic<std::uint64_t> ticket{0};
+    Job job;
+
+    std::uint64_t generation() const { return ticket.load(std::memory_order_acquire) >> 32; }
   };
   std::vector<Share> shares;
   alignas(64) std::atomic<std::int64_t> done{0};
   std::atomic<unsigned> flags{0};
-  Part part = nullptr;
-  void* context = nullptr;
-  std::int64_t first = 0;                              // the number of the tickets' part 0
-  alignas(64) std::atomic<std::uint32_t> launches{0};  // what sleeping workers wait on
-  std::atomic<int> sleeping{0};                        // workers that do not run yet, if called
+  alignas(64) std::atomic<std::uint32_t> calls{0};  // what sleeping workers wait on
+  std::atomic<int> sleeping{0};                     // workers that do not run yet, if called
   std::atomic<bool> stopping{false};
   std::vector<std::thread> workers;
   // What the caller knows of a worker.
   struct alignas(64) Watch {
     std::atomic<bool> works{false};     // may have a part in its hands
     std::atomic<bool> is_guest{false};  // on the caller's CPU
-    std::int64_t has_run = -1;          // nanoseconds, at the latest look
     cpu_set_t home;                     // where else it may run
   };
   std::vector<Watch> watches;
-  int kept_free = -1;  // the CPU that workers stay off
+  std::vector<std::int64_t> has_run;  // nanoseconds of each, at the latest look; -1: there was none
+  int kept_free = -1;                 // the CPU that workers stay off
 
   explicit Shared(int threads)
-      : shares(static_cast<std::size_t>(threads)), watches(shares.size()) {}
+      : shares(static_cast<std::size_t>(threads)), watches(shares.size()), has_run(shares.size()) {}
 
   static bool has_parts(std::uint64_t t) { return (t & field) < (t >> 16 & field); }
 
-  void publish(std::uint32_t generation, std::int64_t parts) {
+  void publish(std::uint32_t generation, std::int64_t parts, const Job& job) {
     const auto all = static_cast<std::int64_t>(shares.size());
     const std::int64_t n = std::min(all, parts);  // the last threads get none
     for (std::int64_t k = 0; k < all; ++k) {
       const auto begin = static_cast<std::uint64_t>(parts * std::min(k, n) / n);
       const auto end = static_cast<std::uint64_t>(parts * std::min(k + 1, n) / n);
-      shares[static_cast<std::size_t>(k)].ticket.store(
-          std::uint64_t{generation} << 32 | end << 16 | begin, std::memory_order_release);
+      Share& share = shares[static_cast<std::size_t>(k)];
+      share.job = job;
+      share.ticket.store(std::uint64_t{generation} << 32 | end << 16 | begin,
+                         std::memory_order_release);
     }
   }
 
@@ -142,7 +150,8 @@ struct ThreadPool::Shared {
     while (has_parts(t)) {
       if (!share.ticket.compare_exchange_weak(t, t + 1, std::memory_order_acq_rel)) continue;
       clear_float_flags();
-      part(context, first + static_cast<std::int64_t>(t & field));
+      const Job& job = share.job;
+      job.part(job.context, job.first + static_cast<std::int64_t>(t & field));
       if (const unsigned raised = float_flags()) flags.fetch_or(raised, std::memory_order_relaxed);
       done.fetch_add(1, std::memory_order_release);
       t = share.ticket.load(std::memory_order_acquire);
@@ -152,38 +161,45 @@ struct ThreadPool::Shared {
   void worker(std::size_t self) {
     Watch& watch = watches[self];
     while (!stopping.load()) {
-      const std::uint32_t seen = launches.load(std::memory_order_acquire);
+      const std::uint32_t called = calls.load(std::memory_order_acquire);
+      const std::uint64_t seen = shares[self].generation();
       watch.works.store(true);
       work(self);
       watch.works.store(false);
       while (watch.is_guest.load()) std::this_thread::yield();  // until it is sent home
-      if (comes_soon(seen)) continue;
+      if (comes_soon(shares[self], seen, called)) continue;
       sleeping.fetch_add(1);
-      launches.wait(seen);
+      // Whoever publishes in this moment may not know that it must call, and does all by itself.
+      if (shares[self].generation() == seen) calls.wait(called);
       sleeping.fetch_sub(1);
     }
   }
   // Is there another launch before it pays to sleep? At first nobody else is let onto the CPU.
-  bool comes_soon(std::uint32_t seen) const {
-    const auto has_come = [&] { return launches.load(std::memory_order_acquire) != seen; };
-    for (int spin = 0; spin < spins_at_first; ++spin) {
-      if (has_come()) return true;
-      pause();
-    }
-    const auto start = std::chrono::steady_clock::now();
-    while (std::chrono::steady_clock::now() - start < linger) {
-      for (int spin = 0; spin < spins_between_looks; ++spin) {
-        if (has_come()) return true;
+  bool comes_soon(const Share& own, std::uint64_t seen, std::uint32_t called) const {
+    const auto comes = [&](int spins) {
+      for (int spin = 0; spin < spins; ++spin) {
+        if (own.generation() != seen) return true;
         pause();
       }
+      return calls.load(std::memory_order_relaxed) != called;
+    };
+    for (int spin = 0; spin < spins_at_first; spin += spins_between_looks)
+      if (comes(spins_between_looks)) return true;
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < linger) {
+      if (comes(spins_between_looks)) return true;
       std::this_thread::yield();
     }
     return false;
   }
   void wake() {
-    if (sleeping.load() != 0) keep_free(sched_getcpu());
-    launches.fetch_add(1);
-    if (sleeping.load() != 0) launches.notify_all();
+    if (sleeping.load() == 0) return;
+    keep_free(sched_getcpu());
+    call();
+  }
+  void call() {
+    calls.fetch_add(1);
+    calls.notify_all();
   }
   // A CPU that sleeps may pass for a busy one, in virtual machines: Linux then puts a thread that
   // is woken behind the caller, on the caller's CPU, and it runs milliseconds later. False: the
@@ -202,7 +218,7 @@ struct ThreadPool::Shared {
   // Returns for how long the caller has looked on. It lets nobody else onto its CPU, who would stay
   // there for milliseconds; and while it was suspended itself it has seen nothing.
   std::chrono::nanoseconds wait_for(std::int64_t count) {
-    for (Watch& watch : watches) watch.has_run = -1;
+    std::ranges::fill(has_run, -1);
     bool has_guests = false;
     std::chrono::nanoseconds waited{};
     auto looked = std::chrono::steady_clock::now();
@@ -230,8 +246,8 @@ struct ThreadPool::Shared {
       if (!watch.works.load() || watch.is_guest.load()) continue;
       const pthread_t thread = workers[k - 1].native_handle();
       const std::int64_t run = nanoseconds_run(thread);
-      has_guests |= run == watch.has_run && run >= 0 && take_guest(watch, thread);
-      watch.has_run = run;
+      has_guests |= run == has_run[k] && run >= 0 && take_guest(watch, thread);
+      has_run[k] = run;
     }
     return has_guests;
   }
@@ -298,13 +314,11 @@ unsigned ThreadPool::run(std::int64_t parts, Part part, void* context, bool is_l
     return raised;
   }
   s.flags.store(0, std::memory_order_relaxed);
-  s.part = part;
-  s.context = context;
   std::chrono::nanoseconds waited{};
-  for (s.first = 0; s.first < parts; s.first += most_parts) {
-    const std::int64_t count = std::min(parts - s.first, most_parts);
+  for (std::int64_t first = 0; first < parts; first += most_parts) {
+    const std::int64_t count = std::min(parts - first, most_parts);
     s.done.store(0, std::memory_order_relaxed);
-    s.publish(++generation_, count);
+    s.publish(++generation_, count, {part, context, first});
     s.wake();
     s.work(0);
     waited = s.wait_for(count);
@@ -346,8 +360,7 @@ void ThreadPool::judge(std::chrono::nanoseconds worked, std::chrono::nanoseconds
 void ThreadPool::stop() {
   if (!shared_) return;
   shared_->stopping.store(true);
-  shared_->launches.fetch_add(1);
-  shared_->launches.notify_all();
+  shared_->call();
   for (std::thread& t : shared_->workers) t.join();
   delete shared_;
   shared_ = nullptr;
