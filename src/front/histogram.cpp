@@ -84,7 +84,7 @@ class Bins {
   static std::optional<BinLine> line_through(const T* edges, std::int32_t count) {
     constexpr double most_doubt = 0.125;
     const T first = edges[0], scale = static_cast<T>(count) / (edges[count] - first);
-    if (!std::isfinite(scale)) return std::nullopt;
+    if (!std::isfinite(scale) || scale == 0) return std::nullopt;  // 0: an edge is infinite
     // What grows with x is between two edges where it is so at these.
     T doubt = 0;
     for (std::int32_t k = 0; k <= count; ++k)

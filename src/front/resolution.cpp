@@ -4,13 +4,6 @@
 namespace frit {
 namespace {
 
-bool int_fits(std::int64_t value, DType dtype) {
-  if (!is_integer(dtype)) return true;
-  if (is_unsigned(dtype) && value < 0) return false;
-  const int bits = 8 * size_of(dtype) - (is_signed(dtype) ? 1 : 0);
-  return bits >= 63 || value >> bits == (value < 0 ? -1 : 0);
-}
-
 std::optional<Signature> resolve_arguments(Op op, std::span<const Argument> arguments) {
   OperandType types[max_inputs];
   for (std::size_t k = 0; k < arguments.size(); ++k)
@@ -20,6 +13,13 @@ std::optional<Signature> resolve_arguments(Op op, std::span<const Argument> argu
 }
 
 }  // namespace
+
+bool int_fits(std::int64_t value, DType dtype) {
+  if (!is_integer(dtype)) return true;
+  if (is_unsigned(dtype) && value < 0) return false;
+  const int bits = 8 * size_of(dtype) - (is_signed(dtype) ? 1 : 0);
+  return bits >= 63 || value >> bits == (value < 0 ? -1 : 0);
+}
 
 void check_count(Op op, std::size_t operands) {
   if (operands != static_cast<std::size_t>(info(op).inputs))

@@ -19,6 +19,9 @@ Resolution resolution_of(Op op, const Signature& signature);
 // For operands: by the op's rule. (TypeError)
 Resolution resolve_anew(Op op, std::span<const Argument> arguments);
 
+// Whether an integer, or other, type has the number.
+bool int_fits(std::int64_t value, DType dtype);
+
 void check_count(Op op, std::size_t operands);
 
 }  // namespace frit

@@ -158,3 +158,31 @@ def test_they_are_not_numpys_calls_and_see_what_is_pending():
     assert numpy.array_equal(found, numpy.histogram(real, 10, (0, 10))[0])
     assert numpy.array_equal(edges, numpy.arange(11.0))
     assert numpy.array_equal(grid, numpy.histogram2d(real + 1, real * 2, 10)[0])
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [-numpy.inf, -3.2, -2.1, -0.0, 1.5],
+        [-2.0, 0, 1, numpy.inf],
+        [-numpy.inf, numpy.inf],
+        [-numpy.inf, 0, numpy.inf],
+        [-1.7e308, 0, 1, 1.7e308],
+        [-numpy.inf, -numpy.inf, 0],
+        [0, 0, 0],
+    ],
+)
+def test_infinite_edges(dtype, edges):
+    given = numpy.array([-0.75, 1e30, -3.6, -3.2, 1.2, 0, -1.5, 7] * 5)
+    x = given.astype(dtype) if dtype != "i4" else given.clip(-9, 9).astype(dtype)
+    for weights in (None, numpy.arange(40.0)):
+        real = numpy.histogram(x, numpy.array(edges), weights=weights)
+        mine = np.histogram(
+            ours(x), ours(numpy.array(edges)), weights=None if weights is None else ours(weights)
+        )
+        assert numpy.asarray(mine[0]).tolist() == real[0].tolist()
+    ys = numpy.linspace(-4, 4, 40)
+    real = numpy.histogram2d(x, ys, [numpy.array(edges), 4])[0]
+    mine = np.histogram2d(ours(x), ours(ys), [ours(numpy.array(edges)), 4])[0]
+    assert numpy.asarray(mine).tolist() == real.tolist()

@@ -261,3 +261,20 @@ def test_ufuncs_of_numbers_give_numpys_numbers_types_and_warnings(name):
             assert outcome_on_numbers(getattr(frit.numpy, name), numbers, state) == expected, (
                 numbers
             )
+
+
+@pytest.mark.parametrize("name", ["greater", "less_equal", "equal", "not_equal"])
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u4", "i8", "u8", "?"])
+@pytest.mark.parametrize("number", [-1, 300, -129, 1 << 40])
+def test_an_integer_that_the_array_cannot_hold_is_compared_by_a_mask(name, dtype, number):
+    real = numpy.array([0, 1, 100, 101]).astype(dtype)
+    mask = numpy.array([True, False, True, True])
+    for swapped in (False, True):
+        # NumPy 2.4 crashes where there is a mask.
+        compared = [getattr(numpy, name)(*([number, x] if swapped else [x, number])) for x in real]
+        expected = numpy.where(mask, compared, True)
+        given = frit.numpy.array(real)
+        pair = (number, given) if swapped else (given, number)
+        out = frit.numpy.ones(4, bool)
+        assert getattr(frit.numpy, name)(*pair, out=out, where=frit.numpy.array(mask)) is out
+        assert numpy.asarray(out).tolist() == expected.tolist()

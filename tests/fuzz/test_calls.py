@@ -156,8 +156,8 @@ def program(draw: random.Random) -> str:
             f"r = a.copy({draw.choice('CFKA')!r}), a.astype({draw.choice(DTYPES)!r})",
         ]
     )
-    if other == "300" and "where=" in call:
-        other = "30"  # comparing int8 with it by a mask NumPy crashes
+    if other in ("300", "-1") and "where=" in call:
+        other = "30"  # comparing int8 and uint8 with them by a mask NumPy crashes
     lines = [f"a = {array(draw, shape)}", f"b = {other}", f"c = {third}"]
     lines += [f"o = {array(draw, shape)}", f"w = {array(draw, part, '?')}", call]
     return "\n".join(lines)
