@@ -180,7 +180,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--n", default="1,10,100,1000", help="sizes")
     parser.add_argument("--only", default="", help="statements with one of these texts in them")
-    parser.add_argument("--below", type=float, default=SLOWEST, help="print what is slower than this")
+    parser.add_argument("--below", type=float, default=SLOWEST, help="print what is slower")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     found = []
