@@ -621,8 +621,7 @@ bool sort_rows(const Array& rows, std::byte* to, const SortLoops& loops) {
 bool is_in_order(const Array& vector) {
   const std::byte* const from = vector.base()->data + vector.offset();
   return with_key(
-      vector.dtype(),
-      [&](auto) { return is_in_order(from, vector.size(), vector.dtype(), true); },
+      vector.dtype(), [&](auto) { return is_in_order(from, vector.size(), vector.dtype(), true); },
       [] { return false; });
 }
 
