@@ -178,8 +178,8 @@ void check_exponent(Op op, const Argument& y) {
     throw Unfit{"an exponent is out of bounds for int32"};
 }
 
-// A Python integer that the array beside it can't hold is compared as what it is. (NumPy 2.4 does so,
-// too, but reads through a null pointer where there is a mask.)
+// A Python integer that the array beside it can't hold is compared as what it is. (NumPy 2.4 does
+// so, too, but reads through a null pointer where there is a mask.)
 void widen_compared(Op op, std::span<Argument> pair) {
   if (info(op).rule != TypeRule::Compare) return;
   for (std::size_t k = 0; k < 2; ++k)
