@@ -160,8 +160,9 @@ struct ThreadPool::Shared {
 
   void worker(std::size_t self) {
     Watch& watch = watches[self];
-    while (!stopping.load()) {
-      const std::uint32_t called = calls.load(std::memory_order_acquire);
+    while (true) {
+      const std::uint32_t called = calls.load();
+      if (stopping.load()) return;  // stop() sets it before it calls
       const std::uint64_t seen = shares[self].generation();
       watch.works.store(true);
       work(self);
