@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "engine/pool.h"
 #include "ir/per_thread.h"
+#include "schedule/nest_cost.h"
 
 namespace frit {
 namespace {
@@ -41,9 +42,6 @@ void bring_near(std::span<const std::byte> memory) {
   for (std::size_t k = 0; k < memory.size(); k += line) static_cast<void>(data[k]);
 }
 
-// What is worth handing to a thread that is awake: what memory it touches moves to its caches.
-constexpr double part_cost_awake = 2e3;
-
 constexpr std::int64_t parts_of_once = 4;
 
 std::int64_t granules_of(const LaunchShape& shape) {
@@ -54,7 +52,7 @@ std::int64_t parts_of(const LaunchShape& shape, const ThreadPool& pool) {
   const int threads = pool.threads();
   double part_cost = Engine::get().settings.part_cost;
   const bool is_awake = pool.is_awake();
-  if (is_awake) part_cost = std::min(part_cost, part_cost_awake);
+  if (is_awake) part_cost = std::min(part_cost, nest_cost::part_awake);
   part_cost += shape.cost_of_part;
   if (threads <= 1 || shape.cost <= 2 * part_cost) return 1;
   auto parts = static_cast<std::int64_t>(shape.cost / part_cost);
@@ -78,7 +76,7 @@ unsigned run_parts(const Executable& executable, const LaunchArguments& argument
     std::int64_t granules, parts;
   } context{executable, arguments, shape, granules_of(shape), parts_of(shape, pool)};
   const bool is_short =
-      context.parts == 1 && context.granules > 1 && shape.cost > 2 * part_cost_awake;
+      context.parts == 1 && context.granules > 1 && shape.cost > nest_cost::launch_pays;
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = is_short ? Clock::now() : Clock::time_point();
   const unsigned flags = pool.run(

@@ -246,7 +246,7 @@ Labels visited(const Axes& axes, std::span<const Factor> factors) {
     for (const int label : axes.labels) strides.back().push_back(factor.stride_of(label));
   }
   const std::vector<std::span<const std::int64_t>> views(strides.begin(), strides.end());
-  Labels order = axes.labels;
+  PerAxis<int> order = axes.labels;  // as many; the axes' numbers come into their places
   iteration_order(views, static_cast<int>(order.size()), order);
   Labels labels;
   for (const int axis : order) labels.push_back(axes.labels[static_cast<std::size_t>(axis)]);

@@ -19,7 +19,7 @@ Resolution resolution_of(Op op, const Signature& signature);
 // For operands: by the op's rule. (TypeError)
 Resolution resolve_anew(Op op, std::span<const Argument> arguments);
 
-// Whether an integer, or other, type has the number.
+// Whether the type has the number; those that are no integers have all.
 bool int_fits(std::int64_t value, DType dtype);
 
 void check_count(Op op, std::size_t operands);

@@ -14,8 +14,10 @@ struct Rates {
 };
 inline constexpr Rates in_order = {0.35, 0.35, 6}, in_lanes = {0.1, 0.04, 1.5};
 
-inline constexpr double small_nest = 4e3;   // below it, all is one launch
-inline constexpr double launch_pays = 4e3;  // work that a launch of its own must have
+inline constexpr double small_nest = 4e3;  // below it, all is one launch
+// What is worth handing to a thread that is awake (what memory it touches moves to its caches), and
+// the work that a launch of its own must have: that of two.
+inline constexpr double part_awake = 2e3, launch_pays = 2 * part_awake;
 inline constexpr double waves_pay = 100e3;  // work of a wavefront in tiles, a launch a diagonal
 // A run that takes longer may be stopped, in a thread of its own, which costs some 50 us. (What is
 // stored and loaded from afar takes up to four times the guess.) How often a While goes round,

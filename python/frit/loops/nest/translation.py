@@ -37,7 +37,8 @@ class Inputs:
     optional: dict[str, bool] = field(default_factory=dict)
 
 
-# What a variable's counter says instead, where it may have become one of Python's kinds again.
+# What a variable's counter says instead, where it may have become one of Python's kinds again. Of
+# an int and a float the larger is what their sum is (doubt.py).
 TOLD = {"float": -1, "int": -2, "complex": -3}
 ARRAY = "A"  # a variable that is changed in place: it remains what it is, and is no result
 
