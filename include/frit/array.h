@@ -303,6 +303,7 @@ struct Statistics {
   std::int64_t eager = 0;  // evals that ran their operations one by one, without a plan
   std::int64_t plan_hits = 0, plan_misses = 0;
   std::int64_t interpreted_launches = 0, compiled_launches = 0, calls = 0;
+  std::int64_t device_launches = 0, bytes_uploaded = 0, bytes_downloaded = 0;
   std::int64_t swept_launches = 0;  // of these, those that went over their arrays together
   std::int64_t kernels_compiled = 0, kernels_loaded = 0;
   std::int64_t bytes_live = 0, bytes_peak = 0, bytes_cached = 0;

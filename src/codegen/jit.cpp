@@ -12,6 +12,8 @@
 #include "codegen/emit.h"
 #include "codegen/extremes.h"
 #include "codegen/formula.h"
+#include "codegen/grid/grid.h"
+#include "codegen/grid/ptx.h"
 #include "codegen/native.h"
 #include "codegen/quiet.h"
 #include "ir/error.h"
@@ -50,6 +52,18 @@ class LlvmJit final : public Jit {
       FlatCode code = native_.generate(*module);
       return Code{std::move(code.bytes), code.entry, std::move(emitted.call_outs),
                   emitted.is_improvable};
+    });
+  }
+  GridCode compile_grid(const Kernel& kernel) override {
+    return guarded([&] {
+      if (!ptx_) ptx_ = std::make_unique<Ptx>();
+      llvm::Module module("kernel", context_);
+      ptx_->prepare(module);
+      GridCode code = emit_grid(kernel, formulas_, module);
+      if (!code.why_not.empty()) return code;
+      check_module(module);
+      code.text = ptx_->generate(module);
+      return code;
     });
   }
   std::string llvm_text(const Kernel& kernel, Effort effort) override {
@@ -93,6 +107,7 @@ class LlvmJit final : public Jit {
   llvm::LLVMContext context_;
   Native native_;
   Formulas formulas_;
+  std::unique_ptr<Ptx> ptx_;  // null: not needed so far
   bool broken_ = false;
 };
 

@@ -13,6 +13,7 @@
 #include "backend/interp/interp.h"
 #include "engine/memory.h"
 #include "engine/pool.h"
+#include "engine/residence.h"
 #include "schedule/dependence.h"
 
 namespace frit {
@@ -67,6 +68,7 @@ Engine::Engine() : interpreter_(make_interpreter()), compiler_(make_compiler()) 
   read_setting("FRIT_TIER", settings.tier, tier_names);
   read_setting("FRIT_FUSION", settings.fusion, fusion_names);
   read_setting("FRIT_CHECK", settings.check, check_names);
+  read_setting("FRIT_DEVICE", settings.device, device_names);
   if (const char* dump = std::getenv("FRIT_DUMP")) settings.dump = dump;
   for (int op = 0; op < op_count; ++op)
     cost_of_op_[static_cast<std::size_t>(op)] = has(static_cast<Op>(op), Costly) ? costly : cheap;
@@ -124,6 +126,8 @@ inline void Engine::put_free(Base* base) {
 }
 
 void Engine::destroy(Base* base) {
+  if (base->is_on_device) [[unlikely]]
+    residence_->drop(*base);
   if (base->extra || free_bases_ == most_free_bases) [[unlikely]]
     return destroy_apart(base);
   if (base->data) memory::deallocate(base->data, base->bytes);
@@ -142,6 +146,7 @@ void Engine::destroy_apart(Base* base) {
 // Its memory goes; the trace may still name it.
 void Engine::free_unseen(Base* base) {
   if (!base->data || base->handles > 0 || base->foreign || base->exports > 0) return;
+  if (base->is_on_device) residence_->drop(*base);
   release_memory(base);
 }
 
@@ -188,7 +193,7 @@ void Engine::commit() {
   if (launching_)
     due_ = true;
   else
-    eval();
+    eval_recorded();
 }
 
 bool Engine::records_element(const Base& touched, const Base& awaited) {
@@ -294,7 +299,9 @@ bool Engine::may_hold_on(const Node& node) {
 
 void Engine::settle(Base* base) {
   base->stamp = 0;
-  if (base->pending > 0) eval();
+  if (base->pending == 0) return;
+  eval();
+  if (base->is_on_device) residence_->drop(*base);
 }
 
 std::uint64_t Engine::stamp(Base* base) {
@@ -315,6 +322,12 @@ void Engine::flush_caches() {
   memory::release_cached();
 }
 
+void Engine::count_transfers(Statistics& s) const {
+  if (!residence_) return;
+  s.bytes_uploaded = residence_->figures().uploaded;
+  s.bytes_downloaded = residence_->figures().downloaded;
+}
+
 void Engine::wait_for_compiler() { compiler_->wait(); }
 
 void Engine::shutdown() {
@@ -326,6 +339,7 @@ void Engine::shutdown() {
 
 void Engine::before_fork() {
   lock().lock();
+  fetch_all();
   compiler_->pause();
 }
 
@@ -334,7 +348,12 @@ void Engine::after_fork_in_parent() {
   lock().unlock();
 }
 
+// A device can't be used by two processes in turn: the child goes on without.
 void Engine::after_fork_in_child() {
+  if (residence_) residence_->forget_all();
+  residence_.reset();
+  settings.device = DeviceKind::Cpu;
+  for (auto& [_, code] : kernels_) code->on_device = nullptr;
   compiler_->after_fork_in_child();
   ThreadPool::get().after_fork_in_child();
   lock().reset();

@@ -12,6 +12,7 @@
 
 #include "backend/backend.h"
 #include "backend/cpu/cpu.h"
+#include "backend/device.h"
 #include "engine/foresight.h"
 #include "engine/launch.h"
 #include "engine/lock.h"
@@ -33,6 +34,8 @@ struct KernelCode {
   bool sought = false;                            // among those compiled by earlier processes
   double cost_seen = 0;                           // ns of all launches so far
   double improve_at = 2e8;                        // of cost_seen: where faster code is asked for
+  const DeviceCode* on_device = nullptr;
+  bool is_for_host = false;  // the device has none
 };
 
 // What explain says of a node; its text is made when somebody asks.
@@ -49,6 +52,8 @@ struct NodeLabel {
   explicit NodeLabel(const Node& node);
   std::string text() const;
 };
+
+class Residence;
 
 // A plan in the cache, with what its key holds alive.
 struct CachedPlan {
@@ -70,6 +75,10 @@ inline constexpr std::pair<const char*, Tier> tier_names[] = {{"automatic", Tier
                                                               {"compiled", Tier::Compiled}};
 inline constexpr std::pair<const char*, Fusion> fusion_names[] = {
     {"on", Fusion::On}, {"trace", Fusion::Trace}, {"off", Fusion::Off}};
+// Where launches run. Emulated: for tests.
+enum class DeviceKind : std::uint8_t { Cpu, Cuda, Emulated };
+inline constexpr std::pair<const char*, DeviceKind> device_names[] = {
+    {"cpu", DeviceKind::Cpu}, {"cuda", DeviceKind::Cuda}, {"emulated", DeviceKind::Emulated}};
 inline constexpr std::pair<const char*, Check> check_names[] = {{"auto", Check::WhereNeeded},
                                                                 {"bounds", Check::Bounds}};
 
@@ -78,6 +87,7 @@ struct Settings {
   bool lazy = true;
   Fusion fusion = Fusion::On;
   Check check = Check::WhereNeeded;
+  DeviceKind device = DeviceKind::Cpu;
   std::uint8_t float_checks = 0;
   // Results up to here are computed at once when their inputs are ready.
   std::int64_t immediate_bytes = 16 << 10;
@@ -136,7 +146,7 @@ class Engine {
   void retain_handle(Base* base) { ++base->handles; }
   void release_handle(Base* base) {
     if (--base->handles > 0) return;
-    if (base->pending == 0)
+    if (base->pending == (base->is_on_device ? 1 : 0))
       destroy(base);
     else if (base->data)
       held_ += base->bytes;
@@ -154,7 +164,12 @@ class Engine {
   template <std::size_t inputs>
   void commit_plain(Node& node);
   // All that is pending, into memory.
-  void eval();
+  void eval() {
+    eval_recorded();
+    fetch_all();
+  }
+  // The same, but what a device has made may stay there.
+  void eval_recorded();
   // All that is pending; of large arrays only `wanted` has to be in memory then (postpone.cpp).
   void run_pending(const Base* wanted = nullptr) { eval(wanted, true); }
   // The nodes of a kernel's launch, its own and its reductions', are evaluated together; so are
@@ -165,13 +180,13 @@ class Engine {
   }
   void end_launch() {
     launching_ = false;
-    if (due_) eval();
+    if (due_) eval_recorded();
   }
   // For who writes the base now: evaluates if a pending node touches it.
   void settle(Base* base);
   // Evaluates if a pending node writes the base, for the base alone.
   void need(const Base* base) {
-    if (base->pending_writes > 0) run_pending(base);
+    if (base->pending_writes > 0) bring(const_cast<Base*>(base));
   }
   // The base's stamp, a new one where it has none; 0: others may change the memory unseen.
   std::uint64_t stamp(Base* base);
@@ -234,6 +249,7 @@ class Engine {
   void flush_caches();
   void wait_for_compiler();
   CompilerStatistics compiler_statistics() const { return compiler_->statistics(); }
+  void count_transfers(Statistics& s) const;
   void shutdown();
   void before_fork();
   void after_fork_in_parent();
@@ -319,7 +335,18 @@ class Engine {
                     Running& running);
   bool may_sweep(const PlanSweep& sweep, std::span<const std::shared_ptr<KernelCode>> code,
                  const CachedPlan& cached);
+  // In on_device.cpp.
+  void open_device(const Plan& plan);
+  void bring(Base* base);
+  void fetch_all();
+  void fetch_pinned(Running& running);
+  void bring_home(std::uint32_t slot, bool is_written, Running& running);
+  void bring_home(const Step& step, Running& running);
+  const DeviceCode* device_code_for(const Step& step, KernelCode& code, const Running& running);
+  bool run_on_device(const Step& step, KernelCode& code, Running& running);
+  void diagnose_from_device(const Step& step, Running& running, unsigned flags);
   void free_slot(std::uint32_t slot, Running& running);
+  void drop_temporary(std::size_t number, Running& running);
   void run_launch(const Step& step, KernelCode& code, Running& running);
   void run_combine(const Step& step, Running& running);
   void run_call(const Node& node);
@@ -367,6 +394,7 @@ class Engine {
   std::shared_ptr<const std::vector<NodeLabel>> last_nodes_;
   std::unique_ptr<Backend> interpreter_;
   std::unique_ptr<Compiler> compiler_;
+  std::unique_ptr<Residence> residence_;  // null: no device is used
   // Of dead arrays, for the next ones: each has the next one's address for that of its memory.
   Base* free_base_ = nullptr;
   std::size_t free_bases_ = 0;

@@ -48,7 +48,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-void Engine::eval() {
+void Engine::eval_recorded() {
   note_all_read();
   eval(nullptr, false);
 }
@@ -75,12 +75,14 @@ void Engine::eval(const Base* wanted, bool may_postpone) {
     tidy();
     if (nodes_.empty()) return;
   }
-  take_zeros();
-  if (nodes_.empty()) return;
-  if (may_postpone && may_wait_longer()) postpone(wanted);
+  if (!residence_) {
+    take_zeros();
+    if (nodes_.empty()) return;
+    if (may_postpone && may_wait_longer()) postpone(wanted);
+  }
   Lookup found = find_plan();
   foresight.note_plan(found.plan != nullptr);
-  if (!found.plan && runs_eagerly(found.hash)) {
+  if (!found.plan && !residence_ && runs_eagerly(found.hash)) {
     if (!unread_.empty()) give_up_postponing();
     if (run_eagerly()) return;
     found = find_plan();
@@ -195,7 +197,12 @@ void Engine::free_slot(std::uint32_t slot, Running& running) {
   if (slot < running.slots.size())
     free_unseen(running.slots[slot]);
   else
-    running.set_temporary(slot, nullptr);
+    drop_temporary(slot - static_cast<std::uint32_t>(running.slots.size()), running);
+}
+
+void Engine::drop_temporary(std::size_t number, Running& running) {
+  running.set_temporary(static_cast<std::uint32_t>(running.slots.size() + number), nullptr);
+  if (residence_) residence_->drop(running.copies[number]);
 }
 
 void Engine::run(CachedPlan& cached) {
@@ -203,10 +210,14 @@ void Engine::run(CachedPlan& cached) {
   ++cached.runs;
   Running running{.cached = cached, .nodes = nodes_, .slots = slots_, .temporaries = {}};
   running.temporaries.assign(plan.temporaries.size(), nullptr);
+  open_device(plan);
+  if (residence_) {
+    running.copies.resize(plan.temporaries.size());
+    running.undefined.assign(running.slots.size() + plan.temporaries.size(), false);
+  }
   std::vector<bool> finished(nodes_.size(), false);
   const auto free_temporaries = [&] {
-    for (std::uint32_t k = 0; k < running.temporaries.size(); ++k)
-      running.set_temporary(static_cast<std::uint32_t>(running.slots.size()) + k, nullptr);
+    for (std::size_t k = 0; k < running.temporaries.size(); ++k) drop_temporary(k, running);
   };
   try {
     std::size_t sweep = 0;  // the next one
@@ -214,7 +225,7 @@ void Engine::run(CachedPlan& cached) {
       if (sweep < plan.sweeps.size() && k == plan.sweeps[sweep].first) {
         const PlanSweep& together = plan.sweeps[sweep];
         const auto& codes = cached.swept_code[sweep++];
-        if (run_in_sweep(together, codes, running)) {
+        if (!residence_ && run_in_sweep(together, codes, running)) {
           for (; k < together.behind; ++k)
             for (std::uint32_t node : plan.groups[plan.steps[k].group].nodes) finished[node] = true;
           continue;
@@ -224,6 +235,8 @@ void Engine::run(CachedPlan& cached) {
       std::size_t end = k;
       for (; end < plan.steps.size() && plan.steps[end].group == plan.steps[k].group; ++end)
         for (std::uint32_t slot : plan.steps[end].allocate) {
+          if (residence_)
+            running.undefined[slot] = slot >= running.slots.size() || !running.slots[slot]->data;
           if (slot < running.slots.size()) {
             allocate(running.slots[slot]);
           } else {
@@ -234,6 +247,7 @@ void Engine::run(CachedPlan& cached) {
       const std::uint32_t group = plan.steps[k].group;
       for (; k < end; ++k) {
         const Step& step = plan.steps[k];
+        if (residence_ && step.kind != StepKind::Launch) bring_home(step, running);
         switch (step.kind) {
           case StepKind::Launch:
             run_launch(step, *cached.code[k], running);
@@ -251,10 +265,12 @@ void Engine::run(CachedPlan& cached) {
     }
   } catch (...) {
     free_temporaries();
+    fetch_pinned(running);
     silence_postponed(finished);
     finish_nodes(finished);
     throw;
   }
+  fetch_pinned(running);
   silence_postponed(finished);
   for (std::uint32_t node : plan.unneeded) finished[node] = true;
   finish_nodes(finished);
@@ -270,7 +286,7 @@ void Engine::drop_access(const Access& access, bool is_write) {
   Base* base = access.base;
   lower(base->pending);
   if (is_write) lower(base->pending_writes);
-  if (base->pending == 0 && base->handles == 0) destroy(base);
+  if (base->pending == (base->is_on_device ? 1 : 0) && base->handles == 0) destroy(base);
 }
 
 // Takes the finished nodes out of the trace. What is left, after an error, stays pending in its
@@ -535,6 +551,10 @@ Overwritten overwritten_by(const std::vector<std::uint32_t>& group, const std::v
 void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   const LaunchStep& launch = step.launch;
   if (launch.extent == 0) return;
+  if (residence_) {
+    if (run_on_device(step, code, running)) return;
+    bring_home(step, running);
+  }
   struct ShadowMemory {
     std::uint32_t slot;
     std::byte* data;

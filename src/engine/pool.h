@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "ops/status_flags.h"
+
 namespace frit {
 
 class ThreadPool {
@@ -54,9 +56,6 @@ class ThreadPool {
 int default_threads();
 
 // Clears and reads the calling thread's sticky floating-point flags (MXCSR).
-constexpr unsigned flag_invalid = 1u << 0, flag_divide = 1u << 2, flag_overflow = 1u << 3;
-constexpr unsigned flag_underflow = 1u << 4;
-constexpr unsigned flags_of_interest = flag_invalid | flag_divide | flag_overflow;
 void clear_float_flags();
 unsigned float_flags();
 

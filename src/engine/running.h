@@ -6,6 +6,7 @@
 
 #include "engine/engine.h"
 #include "engine/memory.h"
+#include "engine/residence.h"
 
 namespace frit {
 
@@ -15,6 +16,10 @@ struct Engine::Running {
   std::vector<Node>& nodes;
   std::vector<Base*> slots;
   std::vector<std::byte*> temporaries;
+  // Where there is a device: its copies of the temporaries; and the slots, the arrays' first, that
+  // have memory nobody has written yet.
+  std::vector<Residence::Copy> copies = {};
+  std::vector<bool> undefined = {};
 
   std::byte* pointer(std::uint32_t slot) const {
     return slot < slots.size() ? slots[slot]->data : temporaries[slot - slots.size()];

@@ -400,6 +400,7 @@ Statistics statistics() {
   s.bytes_live = figures.live;
   s.bytes_peak = figures.peak;
   s.bytes_cached = figures.cached;
+  Engine::get().count_transfers(s);
   const CompilerStatistics compiler = Engine::get().compiler_statistics();
   s.kernels_compiled = compiler.compiled;
   s.kernels_loaded = compiler.loaded_from_disk;

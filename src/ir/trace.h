@@ -39,6 +39,7 @@ class alignas(64) Base {
   // Not stored by the run that goes on, though others can see it; by one before; stored, though
   // nobody else can see it, since steps that wait read it (postpone.cpp).
   bool is_postponed : 1 = false, was_postponed : 1 = false, is_kept : 1 = false;
+  bool is_on_device : 1 = false;  // a device has a copy (engine/residence.h)
   std::uint32_t slot = 0;     // its number in the trace that is evaluated,
   std::uint64_t segment = 0;  // if that is the trace with this number
   // What the memory holds behind all that is recorded: equal stamps, the same bytes. 0: it has not

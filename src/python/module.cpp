@@ -50,6 +50,9 @@ nb::dict statistics_as_dict() {
   d["plan_hits"] = s.plan_hits;
   d["plan_misses"] = s.plan_misses;
   d["interpreted_launches"] = s.interpreted_launches;
+  d["device_launches"] = s.device_launches;
+  d["bytes_uploaded"] = s.bytes_uploaded;
+  d["bytes_downloaded"] = s.bytes_downloaded;
   d["compiled_launches"] = s.compiled_launches;
   d["swept_launches"] = s.swept_launches;
   d["calls"] = s.calls;

@@ -124,7 +124,7 @@ class CompileService final : public Compiler {
     }
     slot = entry->second.slot = std::make_shared<std::atomic<const Executable*>>(nullptr);
     if (stopping_ || load_from_disk(entry->first, entry->second)) return slot;
-    enqueue({&entry->first, kernel, &entry->second, codegen::Effort::Quick});
+    enqueue({&entry->first, kernel, &entry->second, codegen::Effort::Quick, nullptr});
     return slot;
   }
 
@@ -150,8 +150,16 @@ class CompileService final : public Compiler {
     // that ends waits for it.
     if (seconds < 10 * known->second.compile_seconds) return false;
     known->second.is_improvable = false;
-    enqueue({&known->first, kernel, &known->second, codegen::Effort::Thorough});
+    enqueue({&known->first, kernel, &known->second, codegen::Effort::Thorough, nullptr});
     return true;
+  }
+
+  void request_grid(const Kernel& kernel, std::function<void(codegen::GridCode)> use) override {
+    const std::lock_guard lock(sync_->mutex);
+    if (!stopping_) enqueue({nullptr, kernel, nullptr, codegen::Effort::Quick, std::move(use)});
+  }
+  codegen::GridCode grid(const Kernel& kernel) override {
+    return with_jit([&](codegen::Jit& jit) { return jit.compile_grid(kernel); });
   }
 
   void wait() override {
@@ -216,6 +224,7 @@ class CompileService final : public Compiler {
     Kernel kernel;
     Entry* entry;
     codegen::Effort effort;
+    std::function<void(codegen::GridCode)> use_grid;  // of a request for a grid, which has no entry
   };
   struct Sync {
     std::mutex mutex;
@@ -284,6 +293,14 @@ class CompileService final : public Compiler {
   }
   // Returns with the lock held.
   void serve(const Request& request, std::unique_lock<std::mutex>& lock) {
+    if (request.use_grid) {
+      try {
+        request.use_grid(grid(request.kernel));
+      } catch (const std::exception&) {  // the CPU goes on
+      }
+      lock.lock();
+      return;
+    }
     const auto start = std::chrono::steady_clock::now();
     std::optional<codegen::Code> code;
     try {

@@ -1,0 +1,84 @@
+// device.h: the interface of a device with memory of its own: a GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ir/kernel.h"
+
+namespace frit {
+
+using DeviceAddress = std::uint64_t;
+
+// A Kernel made ready for a device.
+class DeviceCode {
+ public:
+  virtual ~DeviceCode() = default;
+  // May a launch end with `is_rare`?
+  virtual bool may_be_rare() const = 0;
+  // Operands that must not be memory that the launch writes.
+  virtual std::span<const std::int32_t> read_early() const = 0;
+  // Can it run with operands at these addresses, and these strides?
+  virtual bool fits(std::span<const DeviceAddress> operands,
+                    std::span<const std::int64_t> integers) const = 0;
+};
+
+struct DeviceLaunch {
+  std::span<const DeviceAddress> operands;  // of a scratch operand: 0
+  std::span<const std::int64_t> integers;
+  std::span<const Scalar> scalars;
+  std::int64_t extent = 0;         // of the parallel loop
+  std::int64_t elements = 0;       // of its loops inside too
+  std::int64_t scratch_bytes = 0;  // of one part
+};
+
+struct DeviceOutcome {
+  unsigned flags = 0;    // floating-point status flags
+  bool is_rare = false;  // a formula didn't hold for an element: what was stored is not the answer
+};
+
+// Used under the engine's lock. What goes on there is in order.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string_view name() const = 0;      // "cuda"
+  virtual std::string description() const = 0;    // "NVIDIA H100 80GB HBM3"
+  // Throws std::bad_alloc. Aligned to 256 bytes; the contents are undefined.
+  virtual DeviceAddress allocate(std::int64_t bytes) = 0;
+  virtual void deallocate(DeviceAddress memory, std::int64_t bytes) = 0;  // bytes as allocated
+  // These wait until `from` or `to` is of no more use to the device. They throw DeviceError.
+  virtual void upload(DeviceAddress to, const std::byte* from, std::int64_t bytes) = 0;
+  virtual void download(std::byte* to, DeviceAddress from, std::int64_t bytes) = 0;
+  virtual void copy(DeviceAddress to, DeviceAddress from, std::int64_t bytes) = 0;
+
+  struct Found {
+    const DeviceCode* code = nullptr;  // null: it isn't there yet or, where that is settled,
+    bool is_settled = false;           // the kernel is none for this device
+  };
+  // wait: as long as it takes to make the code.
+  virtual Found code_for(const std::shared_ptr<const Kernel>& kernel, bool wait) = 0;
+  // Why it is none for this device; empty: nothing is known against it.
+  virtual std::string why_not(const Kernel& kernel) const = 0;
+  // Throws DeviceError, or std::bad_alloc where there is no scratch memory for it. needs_outcome:
+  // else it may go on behind the call.
+  virtual DeviceOutcome run(const DeviceCode& code, const DeviceLaunch& launch,
+                            bool needs_outcome) = 0;
+
+  // Nanoseconds that a launch takes beside its work, and a byte takes on its way over and back.
+  struct Costs {
+    double launch = 0, upload_byte = 0, download_byte = 0;
+    double byte = 0;  // in the device's memory
+  };
+  virtual Costs costs() const = 0;
+};
+
+class Compiler;
+// These throw DeviceError where there is no such device.
+std::unique_ptr<Device> make_cuda_device(Compiler& compiler);
+std::unique_ptr<Device> make_emulated_device();
+
+}  // namespace frit

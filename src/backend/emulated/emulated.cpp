@@ -1,0 +1,94 @@
+// emulated.cpp: a device for tests: the interpreter, on memory that is not the program's.
+//
+// What the engine does for a GPU (which copy of an array is the newest, who waits for it) goes wrong
+// here as it would there, without one.
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/device.h"
+#include "backend/interp/interp.h"
+#include "engine/pool.h"
+
+namespace frit {
+namespace {
+
+struct EmulatedCode final : DeviceCode {
+  std::shared_ptr<const Kernel> kernel;
+  std::shared_ptr<const Executable> executable;
+
+  bool may_be_rare() const override { return false; }
+  std::span<const std::int32_t> read_early() const override { return {}; }
+  bool fits(std::span<const DeviceAddress>, std::span<const std::int64_t>) const override {
+    return true;
+  }
+};
+
+class EmulatedDevice final : public Device {
+ public:
+  std::string_view name() const override { return "emulated"; }
+  std::string description() const override { return "the interpreter on memory of its own"; }
+
+  DeviceAddress allocate(std::int64_t bytes) override {
+    auto* memory = static_cast<std::byte*>(
+        ::operator new (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)), alignment));
+    // What nobody has written there is no number that a program could take for one.
+    std::memset(memory, 0xa5, static_cast<std::size_t>(bytes));
+    return reinterpret_cast<DeviceAddress>(memory);
+  }
+  void deallocate(DeviceAddress memory, std::int64_t bytes) override {
+    std::memset(at(memory), 0x5a, static_cast<std::size_t>(bytes));
+    ::operator delete (at(memory), alignment);
+  }
+  void upload(DeviceAddress to, const std::byte* from, std::int64_t bytes) override {
+    std::memcpy(at(to), from, static_cast<std::size_t>(bytes));
+  }
+  void download(std::byte* to, DeviceAddress from, std::int64_t bytes) override {
+    std::memcpy(to, at(from), static_cast<std::size_t>(bytes));
+  }
+  void copy(DeviceAddress to, DeviceAddress from, std::int64_t bytes) override {
+    std::memmove(at(to), at(from), static_cast<std::size_t>(bytes));
+  }
+
+  Found code_for(const std::shared_ptr<const Kernel>& kernel, bool) override {
+    auto& code = codes_[serialize(*kernel)];
+    if (!code) {
+      code = std::make_unique<EmulatedCode>();
+      code->kernel = kernel;
+      code->executable = interpreter_->compile(*kernel);
+    }
+    return {code.get(), true};
+  }
+  std::string why_not(const Kernel&) const override { return {}; }
+
+  DeviceOutcome run(const DeviceCode& code, const DeviceLaunch& launch, bool) override {
+    std::vector<void*> pointers;
+    for (const DeviceAddress operand : launch.operands) pointers.push_back(at(operand));
+    std::vector<std::byte> scratch(static_cast<std::size_t>(launch.scratch_bytes) + 64);
+    void* aligned = scratch.data();
+    std::size_t room = scratch.size();
+    std::align(64, static_cast<std::size_t>(launch.scratch_bytes), aligned, room);
+    clear_float_flags();
+    static_cast<const EmulatedCode&>(code).executable->run(
+        {pointers.data(), launch.integers.data(), launch.scalars.data()}, 0, launch.extent,
+        static_cast<std::byte*>(aligned));
+    return {.flags = float_flags(), .is_rare = false};
+  }
+  // All is worth it: the more goes there, the more is tested.
+  Costs costs() const override { return {}; }
+
+ private:
+  static constexpr std::align_val_t alignment{256};
+  static std::byte* at(DeviceAddress address) { return reinterpret_cast<std::byte*>(address); }
+
+  std::unique_ptr<Backend> interpreter_ = make_interpreter();
+  std::unordered_map<std::string, std::unique_ptr<EmulatedCode>> codes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_emulated_device() { return std::make_unique<EmulatedDevice>(); }
+
+}  // namespace frit

@@ -1,0 +1,250 @@
+// on_device.cpp: steps of a plan on a device, and what the host needs of them.
+#include <algorithm>
+#include <cstdio>
+
+#include "engine/engine.h"
+#include "engine/float_flags.h"
+#include "engine/pool.h"
+#include "engine/residence.h"
+#include "engine/running.h"
+
+namespace frit {
+namespace {
+
+// Launches of less are no faster there, where their arrays aren't there anyway.
+constexpr double least_cost = 5e4;
+
+}  // namespace
+
+// When first there is work for it: to open one takes some tenths of a second.
+void Engine::open_device(const Plan& plan) {
+  if (settings.device == DeviceKind::Cpu || residence_) return;
+  const bool is_emulated = settings.device == DeviceKind::Emulated;
+  const bool has_work = std::ranges::any_of(plan.steps, [&](const Step& step) {
+    return step.kind == StepKind::Launch && (is_emulated || step.launch.cost >= least_cost);
+  });
+  if (!has_work) return;
+  try {
+    residence_ = std::make_unique<Residence>(is_emulated ? make_emulated_device()
+                                                         : make_cuda_device(*compiler_));
+  } catch (const DeviceError& error) {
+    settings.device = DeviceKind::Cpu;
+    std::fputs(text("frit: the device can't be used, the CPU is: ", error.what(), "\n").c_str(),
+               stderr);
+  }
+}
+
+void Engine::bring(Base* base) {
+  run_pending(base);
+  if (residence_) residence_->fetch(*base);
+}
+
+void Engine::fetch_all() {
+  if (residence_) residence_->fetch_all();
+}
+
+// Of the slots that others see all the time.
+void Engine::fetch_pinned(Running& running) {
+  if (!residence_) return;
+  for (Base* base : running.slots) {
+    if (!base->is_on_device || (base->exports == 0 && !base->foreign)) continue;
+    residence_->fetch(*base);
+    residence_->drop(*base);
+  }
+}
+
+// The host is about to read the memory, and perhaps to write it.
+void Engine::bring_home(std::uint32_t slot, bool is_written, Running& running) {
+  if (slot < running.slots.size()) {
+    Base& base = *running.slots[slot];
+    residence_->fetch(base);
+    if (is_written) residence_->drop(base);
+  } else {
+    const std::size_t t = slot - running.slots.size();
+    Residence::Copy& copy = running.copies[t];
+    residence_->fetch(copy, running.temporaries[t]);
+    if (is_written) residence_->drop(copy);
+  }
+  if (is_written) running.undefined[slot] = false;
+}
+
+void Engine::bring_home(const Step& step, Running& running) {
+  switch (step.kind) {
+    case StepKind::Launch:
+      for (std::size_t k = 0; k < step.launch.operands.size(); ++k) {
+        const Binding& b = step.launch.operands[k];
+        const bool is_written = step.launch.kernel->operands[k].written;
+        if (b.kind == Binding::Kind::Slot) bring_home(b.slot, is_written, running);
+      }
+      for (const LaunchStep::Shadow& shadow : step.launch.shadows)
+        bring_home(shadow.slot, true, running);
+      return;
+    case StepKind::Combine:
+      bring_home(step.combine.partials, false, running);
+      bring_home(step.combine.out.slot, true, running);
+      return;
+    case StepKind::Call:
+      for_each_access(running.nodes[step.node], [&](const Access& a, bool is_write) {
+        bring_home(a.base->slot, is_write, running);
+      });
+      return;
+  }
+}
+
+namespace {
+
+// Does the launch read memory, as one operand, that it writes as another, or the same?
+bool reads_what_it_writes(const LaunchStep& launch, std::span<const std::int32_t> read) {
+  const auto is_written = [&](const Binding& b) {
+    for (std::size_t k = 0; k < launch.operands.size(); ++k) {
+      const Binding& other = launch.operands[k];
+      if (launch.kernel->operands[k].written && other.kind == b.kind && other.slot == b.slot)
+        return true;
+    }
+    return false;
+  };
+  return std::ranges::any_of(read, [&](std::int32_t k) {
+    const Binding& b = launch.operands[static_cast<std::size_t>(k)];
+    return (b.kind == Binding::Kind::Slot || b.kind == Binding::Kind::Shadow) && is_written(b);
+  });
+}
+
+// Operands that are read somewhere: all that are loaded.
+std::vector<std::int32_t> loaded_operands(const Kernel& kernel) {
+  std::vector<std::int32_t> loaded;
+  for_each_instr(kernel.code, [&](const Instr& instr) {
+    if (instr.kind == InstrKind::Load) loaded.push_back(instr.address.operand);
+  });
+  return loaded;
+}
+
+}  // namespace
+
+const DeviceCode* Engine::device_code_for(const Step& step, KernelCode& code,
+                                          const Running& running) {
+  const LaunchStep& launch = step.launch;
+  Device& device = residence_->device();
+  if (code.is_for_host) return nullptr;
+  const bool is_there = std::ranges::any_of(launch.operands, [&](const Binding& b) {
+    if (b.kind != Binding::Kind::Slot) return false;
+    return b.slot < running.slots.size()
+               ? residence_->is_newest(*running.slots[b.slot])
+               : running.copies[b.slot - running.slots.size()].is_newest;
+  });
+  if (!is_there && device.costs().launch > 0 && launch.cost < least_cost) return nullptr;
+  if (!code.on_device) {
+    const Device::Found found = device.code_for(code.kernel, settings.tier == Tier::Compiled);
+    code.on_device = found.code;
+    code.is_for_host = found.is_settled && !found.code;
+    if (!code.on_device) return nullptr;
+  }
+  if (reads_what_it_writes(launch, code.on_device->read_early())) return nullptr;
+  if (code.on_device->may_be_rare() && reads_what_it_writes(launch, loaded_operands(*code.kernel)))
+    return nullptr;
+  return code.on_device;
+}
+
+// False: it has to run on the host, and nothing has been done.
+bool Engine::run_on_device(const Step& step, KernelCode& code, Running& running) {
+  const LaunchStep& launch = step.launch;
+  const DeviceCode* const ready = device_code_for(step, code, running);
+  if (!ready) return false;
+  Residence& residence = *residence_;
+  residence.begin_launch();
+  struct Shadow {
+    Base* base;
+    std::uint32_t slot;
+    DeviceAddress address;
+  };
+  std::vector<Shadow> shadows;
+  const auto give_up = [&] {
+    for (const Shadow& s : shadows) residence.deallocate(s.address, s.base->bytes);
+    return false;
+  };
+  const auto address_of = [&](std::uint32_t slot) {
+    const bool has_contents = !running.undefined[slot];
+    if (slot < running.slots.size()) return residence.bring(*running.slots[slot], has_contents);
+    const std::size_t t = slot - running.slots.size();
+    residence.bring(running.copies[t], running.temporaries[t], running.cached.plan->temporaries[t],
+                    has_contents);
+    return running.copies[t].address;
+  };
+  std::vector<DeviceAddress> addresses;
+  const auto bind_all = [&] {
+    for (const LaunchStep::Shadow& s : launch.shadows) {
+      Base* base = running.slots[s.slot];
+      shadows.push_back({base, s.slot, residence.allocate(base->bytes)});
+      if (!s.border.empty())
+        residence.device().copy(shadows.back().address, address_of(s.slot), base->bytes);
+    }
+    for (const Binding& b : launch.operands) {
+      DeviceAddress address = 0;
+      switch (b.kind) {
+        case Binding::Kind::Slot:
+          address = address_of(b.slot);
+          break;
+        case Binding::Kind::Shadow:
+          address = std::ranges::find(shadows, b.slot, &Shadow::slot)->address;
+          break;
+        case Binding::Kind::Table:
+          address = residence.table(running.cached.plan, running.cached.plan->tables[b.slot]);
+          break;
+        case Binding::Kind::Scratch:
+          break;
+      }
+      addresses.push_back(address + static_cast<DeviceAddress>(b.offset));
+    }
+  };
+  const auto& group = running.cached.plan->groups[step.group].nodes;
+  const bool is_checked = std::ranges::any_of(
+      group, [&](std::uint32_t k) { return is_candidate(running.nodes[k]); });
+  DeviceOutcome outcome;
+  const std::vector<Scalar> scalars = running.scalars(launch);
+  try {
+    bind_all();
+    if (!ready->fits(addresses, launch.integers)) return give_up();
+    outcome = residence.device().run(*ready,
+                                     {.operands = addresses,
+                                      .integers = launch.integers,
+                                      .scalars = scalars,
+                                      .extent = launch.extent,
+                                      .elements = launch.elements,
+                                      .scratch_bytes = launch.scratch_bytes},
+                                     is_checked || ready->may_be_rare());
+  } catch (const std::bad_alloc&) {
+    return give_up();
+  } catch (...) {
+    give_up();
+    throw;
+  }
+  if (outcome.is_rare) return give_up();
+  ++statistics.device_launches;
+  for (std::size_t k = 0; k < launch.operands.size(); ++k) {
+    const Binding& b = launch.operands[k];
+    if (b.kind != Binding::Kind::Slot || !launch.kernel->operands[k].written) continue;
+    if (b.slot < running.slots.size())
+      residence.note_written(*running.slots[b.slot]);
+    else
+      running.copies[b.slot - running.slots.size()].is_newest = true;
+    running.undefined[b.slot] = false;
+  }
+  if (is_checked && (outcome.flags & flags_of_interest)) diagnose_from_device(step, running, outcome.flags);
+  for (const Shadow& s : shadows) {
+    residence.replace(*s.base, s.address);
+    running.undefined[s.slot] = false;
+  }
+  return true;
+}
+
+// The shadowed arrays still have their old contents.
+void Engine::diagnose_from_device(const Step& step, Running& running, unsigned flags) {
+  for (std::uint32_t k : running.cached.plan->groups[step.group].nodes)
+    for_each_access(running.nodes[k], [&](const Access& a, bool) {
+      if (a.base->data) residence_->fetch(*a.base);
+    });
+  for (std::size_t t = 0; t < running.copies.size(); ++t)
+    if (running.temporaries[t]) residence_->fetch(running.copies[t], running.temporaries[t]);
+  diagnose(step, running.cached, running.temporaries, flags);
+}
+
+}  // namespace frit
