@@ -335,6 +335,18 @@ enum class Check : std::uint8_t {
   Bounds,       // in the kernel, always, which then runs at once
 };
 void set_check(Check check);
+// FRIT_DEVICE=cpu|cuda: where launches run that are worth it. Arrays stay there until somebody needs
+// them in memory. Throws DeviceError where there is no such device.
+enum class DeviceKind : std::uint8_t {
+  Cpu,
+  Cuda,      // NVIDIA's GPUs
+  Emulated,  // for tests: on the CPU, with memory of its own
+};
+void set_device(DeviceKind kind);
+DeviceKind device();
+std::string device_description();  // "NVIDIA H100 80GB HBM3"; of the CPU: empty
+// Runs what is pending, and waits until it has been done; a device keeps what it has made.
+void synchronize();
 void set_lazy(bool lazy);  // false: every op is computed at once
 int threads();
 void set_threads(int n);

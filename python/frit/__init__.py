@@ -21,15 +21,19 @@ __version__ = "0.1.0"
 __all__ = [
     "FallbackError",
     "FallbackWarning",
+    "device",
     "eval",
     "explain",
+    "get_device",
     "get_num_threads",
     "install",
     "off",
     "parallelize",
     "report",
+    "set_device",
     "set_num_threads",
     "statistics",
+    "synchronize",
     "uninstall",
 ]
 
@@ -97,6 +101,45 @@ def get_num_threads() -> int:
     from frit import _core
 
     return _core.threads()
+
+
+def set_device(name: str) -> None:
+    """Sets where kernels run: "cpu" or "cuda", an NVIDIA GPU (at the start: FRIT_DEVICE).
+
+    Kernels that are worth it then run there, and arrays stay in its memory until somebody needs
+    them elsewhere; all else runs on the CPU. RuntimeError where there is no such device.
+    """
+    from frit import _core
+
+    _core.set_device(name)
+
+
+def get_device() -> str:
+    """Where kernels run: "cpu" or "cuda"."""
+    from frit import _core
+
+    return _core.device()
+
+
+@contextlib.contextmanager
+def device(name: str) -> Iterator[None]:
+    """Within this block kernels run on another device, as with set_device()."""
+    before = get_device()
+    set_device(name)
+    try:
+        yield
+    finally:
+        set_device(before)
+
+
+def synchronize() -> None:
+    """Computes what is pending and waits until it is done; results may stay on a device.
+
+    eval() brings them into memory, too.
+    """
+    from frit import _core
+
+    _core.synchronize()
 
 
 def install() -> None:

@@ -55,6 +55,8 @@ class Device {
   virtual void download(std::byte* to, DeviceAddress from, std::int64_t bytes) = 0;
   virtual void copy(DeviceAddress to, DeviceAddress from, std::int64_t bytes) = 0;
 
+  virtual void wait() = 0;  // until all is done
+
   struct Found {
     const DeviceCode* code = nullptr;  // null: it isn't there yet or, where that is settled,
     bool is_settled = false;           // the kernel is none for this device

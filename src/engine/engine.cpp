@@ -69,6 +69,8 @@ Engine::Engine() : interpreter_(make_interpreter()), compiler_(make_compiler()) 
   read_setting("FRIT_FUSION", settings.fusion, fusion_names);
   read_setting("FRIT_CHECK", settings.check, check_names);
   read_setting("FRIT_DEVICE", settings.device, device_names);
+  if (const char* cost = std::getenv("FRIT_DEVICE_COST"))
+    settings.device_cost = std::strtod(cost, nullptr);
   if (const char* dump = std::getenv("FRIT_DUMP")) settings.dump = dump;
   for (int op = 0; op < op_count; ++op)
     cost_of_op_[static_cast<std::size_t>(op)] = has(static_cast<Op>(op), Costly) ? costly : cheap;
@@ -351,7 +353,9 @@ void Engine::after_fork_in_parent() {
 // A device can't be used by two processes in turn: the child goes on without.
 void Engine::after_fork_in_child() {
   if (residence_) residence_->forget_all();
-  residence_.reset();
+  residence_ = nullptr;
+  for (auto& opened : residences_) static_cast<void>(opened.second.release());
+  residences_.clear();
   settings.device = DeviceKind::Cpu;
   for (auto& [_, code] : kernels_) code->on_device = nullptr;
   compiler_->after_fork_in_child();

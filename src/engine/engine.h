@@ -53,6 +53,7 @@ struct NodeLabel {
   std::string text() const;
 };
 
+class Overwritten;
 class Residence;
 
 // A plan in the cache, with what its key holds alive.
@@ -75,8 +76,6 @@ inline constexpr std::pair<const char*, Tier> tier_names[] = {{"automatic", Tier
                                                               {"compiled", Tier::Compiled}};
 inline constexpr std::pair<const char*, Fusion> fusion_names[] = {
     {"on", Fusion::On}, {"trace", Fusion::Trace}, {"off", Fusion::Off}};
-// Where launches run. Emulated: for tests.
-enum class DeviceKind : std::uint8_t { Cpu, Cuda, Emulated };
 inline constexpr std::pair<const char*, DeviceKind> device_names[] = {
     {"cpu", DeviceKind::Cpu}, {"cuda", DeviceKind::Cuda}, {"emulated", DeviceKind::Emulated}};
 inline constexpr std::pair<const char*, Check> check_names[] = {{"auto", Check::WhereNeeded},
@@ -88,6 +87,9 @@ struct Settings {
   Fusion fusion = Fusion::On;
   Check check = Check::WhereNeeded;
   DeviceKind device = DeviceKind::Cpu;
+  // Launches of less, in ns on one core, are no faster there, where their arrays aren't there
+  // anyway.
+  double device_cost = 5e4;
   std::uint8_t float_checks = 0;
   // Results up to here are computed at once when their inputs are ready.
   std::int64_t immediate_bytes = 16 << 10;
@@ -245,6 +247,9 @@ class Engine {
   // Owners to be released without the lock.
   std::vector<std::pair<void*, void (*)(void*)>> released;
 
+  void set_device(DeviceKind kind);
+  std::string device_description();
+  void synchronize();
   std::string explain(bool dot);
   void flush_caches();
   void wait_for_compiler();
@@ -337,6 +342,8 @@ class Engine {
                  const CachedPlan& cached);
   // In on_device.cpp.
   void open_device(const Plan& plan);
+  void open_device(DeviceKind kind);
+  double least_device_cost() const;
   void bring(Base* base);
   void fetch_all();
   void fetch_pinned(Running& running);
@@ -344,7 +351,9 @@ class Engine {
   void bring_home(const Step& step, Running& running);
   const DeviceCode* device_code_for(const Step& step, KernelCode& code, const Running& running);
   bool run_on_device(const Step& step, KernelCode& code, Running& running);
-  void diagnose_from_device(const Step& step, Running& running, unsigned flags);
+  Overwritten keep_overwritten(const Step& step, const Running& running);
+  void diagnose_from_device(const Step& step, Running& running, Overwritten& overwritten,
+                            unsigned flags);
   void free_slot(std::uint32_t slot, Running& running);
   void drop_temporary(std::size_t number, Running& running);
   void run_launch(const Step& step, KernelCode& code, Running& running);
@@ -394,7 +403,9 @@ class Engine {
   std::shared_ptr<const std::vector<NodeLabel>> last_nodes_;
   std::unique_ptr<Backend> interpreter_;
   std::unique_ptr<Compiler> compiler_;
-  std::unique_ptr<Residence> residence_;  // null: no device is used
+  Residence* residence_ = nullptr;  // of the device that is used; null: none is
+  // Of all that were ever opened: the compiler may still be at work for them.
+  std::vector<std::pair<DeviceKind, std::unique_ptr<Residence>>> residences_;
   // Of dead arrays, for the next ones: each has the next one's address for that of its memory.
   Base* free_base_ = nullptr;
   std::size_t free_bases_ = 0;

@@ -12,6 +12,7 @@
 #include "engine/float_flags.h"
 #include "engine/launch.h"
 #include "engine/memory.h"
+#include "engine/overwritten.h"
 #include "engine/pool.h"
 #include "engine/running.h"
 #include "ir/hash.h"
@@ -165,7 +166,7 @@ CachedPlan& Engine::new_plan(std::uint64_t hash) {
   return *plans_.emplace(hash, std::move(cached))->second;
 }
 
-// FRIT_DUMP=graph,kernel,llvm,asm: new plans and new kernels, to standard error.
+// FRIT_DUMP=graph,kernel,llvm,asm,ptx: new plans and new kernels, to standard error.
 void Engine::dump(const CachedPlan& cached) {
   last_plan_ = cached.plan;
   last_nodes_ = cached.nodes;
@@ -177,6 +178,10 @@ void Engine::dump(const Kernel& kernel) const {
   if (settings.dumps("kernel")) put(print(kernel));
   if (settings.dumps("llvm")) put(compiler_->llvm_text(kernel));
   if (settings.dumps("asm")) put(compiler_->assembly(kernel));
+  if (settings.dumps("ptx")) {
+    const codegen::GridCode code = compiler_->grid(kernel);
+    put(code.why_not.empty() ? code.text : "// none for a GPU: " + code.why_not + "\n");
+  }
 }
 
 std::shared_ptr<KernelCode> Engine::code_of(const std::shared_ptr<const Kernel>& kernel) {
@@ -460,93 +465,6 @@ void Engine::improve(KernelCode& code) {
   code.improve_at = settled ? never : 2 * code.improve_at;
   if (waits) compiler_->wait();
 }
-
-namespace {
-
-// Arrays that a launch is about to overwrite. Which of its ops raised a flag is seen from what they
-// have read, so they are kept: of a few elements, where that costs next to nothing, and in a plan's
-// first runs, which mostly are its only ones.
-class Overwritten {
- public:
-  // Of an array.
-  static constexpr std::int64_t most_bytes = 1024, most_bytes_at_first = 512 << 10;
-  static constexpr std::uint64_t first_runs = 4;
-
-  static std::int64_t most_bytes_of(const CachedPlan& plan) {
-    return plan.runs <= first_runs ? most_bytes_at_first : most_bytes;
-  }
-
-  void keep(Base* base) {
-    for (const Kept& kept : kept_)
-      if (kept.base == base) return;
-    kept_.push_back({base, {base->data, base->data + base->bytes}});
-  }
-  bool empty() const { return kept_.empty(); }
-
-  // The step as one that has left these arrays for new memory; while this lives they hold what
-  // they held.
-  class Restored {
-   public:
-    Restored(Overwritten& overwritten, const Step& step) : overwritten_(overwritten), step_(step) {
-      for (Kept& kept : overwritten_.kept_) {
-        kept.now = std::exchange(kept.base->data, kept.before.data());
-        step_.launch.shadows.push_back({.slot = kept.base->slot, .border = {}});
-      }
-    }
-    ~Restored() {
-      for (const Kept& kept : overwritten_.kept_) kept.base->data = kept.now;
-    }
-    Restored(const Restored&) = delete;
-    Restored& operator=(const Restored&) = delete;
-    const Step& step() const { return step_; }
-
-   private:
-    Overwritten& overwritten_;
-    Step step_;
-  };
-
- private:
-  struct Kept {
-    Base* base;
-    std::vector<std::byte> before;
-    std::byte* now = nullptr;
-  };
-  std::vector<Kept> kept_;
-};
-
-// Those whose old elements a member of the group reads, and could be warned of. None where some are
-// larger, for then the results have to tell, or where a sum has, which is judged by its results.
-Overwritten overwritten_by(const std::vector<std::uint32_t>& group, const std::vector<Node>& nodes,
-                           std::int64_t most_bytes) {
-  Overwritten overwritten;
-  const auto candidates =
-      std::ranges::count_if(group, [&](std::uint32_t k) { return is_candidate(nodes[k]); });
-  if (candidates == 0) return overwritten;
-  if (candidates == 1) most_bytes = Overwritten::most_bytes;  // it is the one
-  std::vector<const Access*> read;
-  const auto is_read = [&](const Access& a) {
-    return std::ranges::any_of(read, [&](const Access* r) {
-      return r->base == a.base && boxes_meet(r->offset, *r->layout, a.offset, *a.layout);
-    });
-  };
-  bool is_all = true;
-  for (const std::uint32_t k : group) {
-    for_each_access(nodes[k], [&](const Access& a, bool is_write) {
-      if (!a.base->data) return;
-      if (!is_write)
-        read.push_back(&a);
-      else if (!is_read(a))
-        return;
-      else if (a.base->bytes <= most_bytes && nodes[k].kind != NodeKind::Reduce)
-        overwritten.keep(a.base);
-      else
-        is_all = false;
-    });
-  }
-  return is_all ? std::move(overwritten) : Overwritten();
-}
-
-}  // namespace
 
 void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   const LaunchStep& launch = step.launch;

@@ -4,34 +4,65 @@
 
 #include "engine/engine.h"
 #include "engine/float_flags.h"
+#include "engine/overwritten.h"
 #include "engine/pool.h"
 #include "engine/residence.h"
 #include "engine/running.h"
 
 namespace frit {
-namespace {
-
-// Launches of less are no faster there, where their arrays aren't there anyway.
-constexpr double least_cost = 5e4;
-
-}  // namespace
-
 // When first there is work for it: to open one takes some tenths of a second.
 void Engine::open_device(const Plan& plan) {
   if (settings.device == DeviceKind::Cpu || residence_) return;
-  const bool is_emulated = settings.device == DeviceKind::Emulated;
   const bool has_work = std::ranges::any_of(plan.steps, [&](const Step& step) {
-    return step.kind == StepKind::Launch && (is_emulated || step.launch.cost >= least_cost);
+    return step.kind == StepKind::Launch && step.launch.cost >= least_device_cost();
   });
   if (!has_work) return;
   try {
-    residence_ = std::make_unique<Residence>(is_emulated ? make_emulated_device()
-                                                         : make_cuda_device(*compiler_));
+    open_device(settings.device);
   } catch (const DeviceError& error) {
     settings.device = DeviceKind::Cpu;
     std::fputs(text("frit: the device can't be used, the CPU is: ", error.what(), "\n").c_str(),
                stderr);
   }
+}
+
+void Engine::open_device(DeviceKind kind) {
+  const auto known = std::ranges::find(residences_, kind, [](const auto& p) { return p.first; });
+  if (known != residences_.end()) {
+    residence_ = known->second.get();
+    return;
+  }
+  auto device = kind == DeviceKind::Emulated ? make_emulated_device() : make_cuda_device(*compiler_);
+  residences_.emplace_back(kind, std::make_unique<Residence>(std::move(device)));
+  residence_ = residences_.back().second.get();
+}
+
+void Engine::set_device(DeviceKind kind) {
+  eval();
+  if (residence_) residence_->drop_all();
+  residence_ = nullptr;
+  settings.device = DeviceKind::Cpu;
+  for (auto& [_, code] : kernels_) {
+    code->on_device = nullptr;
+    code->is_for_host = false;
+  }
+  if (kind == DeviceKind::Cpu) return;
+  open_device(kind);
+  settings.device = kind;
+}
+
+std::string Engine::device_description() {
+  return residence_ ? residence_->device().description() : std::string();
+}
+
+void Engine::synchronize() {
+  run_pending();
+  if (residence_) residence_->device().wait();
+}
+
+// Of the emulated one all is tested.
+double Engine::least_device_cost() const {
+  return settings.device == DeviceKind::Emulated ? 0 : settings.device_cost;
 }
 
 void Engine::bring(Base* base) {
@@ -131,7 +162,7 @@ const DeviceCode* Engine::device_code_for(const Step& step, KernelCode& code,
                ? residence_->is_newest(*running.slots[b.slot])
                : running.copies[b.slot - running.slots.size()].is_newest;
   });
-  if (!is_there && device.costs().launch > 0 && launch.cost < least_cost) return nullptr;
+  if (!is_there && launch.cost < least_device_cost()) return nullptr;
   if (!code.on_device) {
     const Device::Found found = device.code_for(code.kernel, settings.tier == Tier::Compiled);
     code.on_device = found.code;
@@ -198,11 +229,13 @@ bool Engine::run_on_device(const Step& step, KernelCode& code, Running& running)
   const auto& group = running.cached.plan->groups[step.group].nodes;
   const bool is_checked = std::ranges::any_of(
       group, [&](std::uint32_t k) { return is_candidate(running.nodes[k]); });
+  Overwritten overwritten;
   DeviceOutcome outcome;
   const std::vector<Scalar> scalars = running.scalars(launch);
   try {
     bind_all();
     if (!ready->fits(addresses, launch.integers)) return give_up();
+    if (is_checked) overwritten = keep_overwritten(step, running);
     outcome = residence.device().run(*ready,
                                      {.operands = addresses,
                                       .integers = launch.integers,
@@ -228,7 +261,8 @@ bool Engine::run_on_device(const Step& step, KernelCode& code, Running& running)
       running.copies[b.slot - running.slots.size()].is_newest = true;
     running.undefined[b.slot] = false;
   }
-  if (is_checked && (outcome.flags & flags_of_interest)) diagnose_from_device(step, running, outcome.flags);
+  if (is_checked && (outcome.flags & flags_of_interest))
+    diagnose_from_device(step, running, overwritten, outcome.flags);
   for (const Shadow& s : shadows) {
     residence.replace(*s.base, s.address);
     running.undefined[s.slot] = false;
@@ -236,15 +270,34 @@ bool Engine::run_on_device(const Step& step, KernelCode& code, Running& running)
   return true;
 }
 
+// As run_launch does, of small arrays.
+Overwritten Engine::keep_overwritten(const Step& step, const Running& running) {
+  const std::int64_t most_bytes = Overwritten::most_bytes_of(running.cached);
+  const auto& group = running.cached.plan->groups[step.group].nodes;
+  const auto is_small = [&](const Binding& b) {
+    return b.kind == Binding::Kind::Slot && b.slot < running.slots.size() &&
+           running.slots[b.slot]->bytes <= most_bytes;
+  };
+  if (std::ranges::none_of(step.launch.operands, is_small)) return {};
+  for (const Binding& b : step.launch.operands)
+    if (is_small(b)) residence_->fetch(*running.slots[b.slot]);
+  return overwritten_by(group, running.nodes, most_bytes);
+}
+
 // The shadowed arrays still have their old contents.
-void Engine::diagnose_from_device(const Step& step, Running& running, unsigned flags) {
+void Engine::diagnose_from_device(const Step& step, Running& running, Overwritten& overwritten,
+                                  unsigned flags) {
   for (std::uint32_t k : running.cached.plan->groups[step.group].nodes)
     for_each_access(running.nodes[k], [&](const Access& a, bool) {
       if (a.base->data) residence_->fetch(*a.base);
     });
   for (std::size_t t = 0; t < running.copies.size(); ++t)
     if (running.temporaries[t]) residence_->fetch(running.copies[t], running.temporaries[t]);
-  diagnose(step, running.cached, running.temporaries, flags);
+  if (overwritten.empty())
+    diagnose(step, running.cached, running.temporaries, flags);
+  else
+    diagnose(Overwritten::Restored(overwritten, step).step(), running.cached, running.temporaries,
+             flags);
 }
 
 }  // namespace frit

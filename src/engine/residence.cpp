@@ -91,6 +91,13 @@ void Residence::drop(Base& base) {
   arrays_.erase(found);
 }
 
+void Residence::drop_all() {
+  while (!arrays_.empty()) drop(*arrays_.begin()->first);
+  for (auto& [_, table] : tables_)
+    if (table.address) device_->deallocate(table.address, table.bytes);
+  tables_.clear();
+}
+
 // ---- memory -------------------------------------------------------------------------------------
 
 // Half of what other launches have used, the longest ago first, goes back to the host.

@@ -46,6 +46,7 @@ class Residence {
   void fetch(Base& base);  // the host's memory is as new, if it was not
   void fetch_all();
   void drop(Base& base);  // the copy is gone, whatever it holds
+  void drop_all();
 
   // ---- memory of a plan's own ----
   void bring(Copy& copy, const std::byte* host, std::int64_t bytes, bool has_contents);

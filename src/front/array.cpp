@@ -428,6 +428,23 @@ void set_check(Check check) {
   const Locked lock(Engine::lock());
   Engine::get().settings.check = check;
 }
+void set_device(DeviceKind kind) {
+  const Locked lock(Engine::lock());
+  Engine::get().set_device(kind);
+}
+DeviceKind device() {
+  const Locked lock(Engine::lock());
+  return Engine::get().settings.device;
+}
+std::string device_description() {
+  const Locked lock(Engine::lock());
+  return Engine::get().device_description();
+}
+void synchronize() {
+  note_look();
+  const Locked lock(Engine::lock());
+  Engine::get().synchronize();
+}
 void set_lazy(bool lazy) {
   Locked lock(Engine::lock());
   if (!lazy) Engine::get().eval();

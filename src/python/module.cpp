@@ -95,6 +95,21 @@ void set_check_by_name(const std::string& name) {
   set_check(value_called(name, check_names, "set_check: 'auto' or 'bounds'"));
 }
 
+// Opening one takes some tenths of a second, and what is pending runs first.
+void set_device_by_name(const std::string& name) {
+  const DeviceKind kind =
+      value_called(name, device_names, "set_device: 'cpu', 'cuda' or 'emulated'");
+  translated([&] {
+    const nb::gil_scoped_release released;
+    set_device(kind);
+  });
+}
+
+const char* name_of_device() {
+  const DeviceKind kind = device();
+  return std::ranges::find(device_names, kind, &std::pair<const char*, DeviceKind>::second)->first;
+}
+
 const Array* array_behind(nb::handle object) {
   if (is_array(object.ptr())) return &array_of(object.ptr()).array;
   if (is_scalar(object.ptr())) return &scalar_of(object.ptr()).array;
@@ -242,6 +257,19 @@ void add_engine(nb::module_& m) {
   m.def("tier", name_of_tier);
   m.def("set_fusion", set_fusion_by_name, "fusion"_a);
   m.def("set_check", set_check_by_name, "check"_a);
+  m.def("set_device", set_device_by_name, "name"_a);
+  m.def("device", name_of_device);
+  m.def("device_description", device_description);
+  m.def(
+      "synchronize",
+      [] {
+        translated([] {
+          run_all();
+          const nb::gil_scoped_release released;
+          synchronize();
+        });
+      },
+      "Computes what is pending, and waits until a device has done it; results stay there.");
   m.def("wait_for_compiler", wait_for_compiler, nb::call_guard<nb::gil_scoped_release>());
   m.def("flush_caches", flush_caches);
   m.def("drain_released", drain_released);

@@ -42,7 +42,8 @@ class Report:
         if not self.statistics:
             return "frit: nothing was recorded (frit.numpy was not imported)"
         s = self.statistics
-        launches = s["interpreted_launches"] + s["compiled_launches"]
+        on_device = s["device_launches"]
+        launches = s["interpreted_launches"] + s["compiled_launches"] + on_device
         shown = self.fallbacks[:lines]
         text = [
             f"recorded   {s['recorded']:,} operations, {s['immediate']:,} computed at once",
@@ -52,6 +53,14 @@ class Report:
             f"launches   {launches:,}: {s['interpreted_launches']:,} interpreted, "
             f"{s['compiled_launches']:,} compiled, {s['swept_launches']:,} of them in sweeps, "
             f"{s['calls']:,} library calls",
+            *(
+                [
+                    f"device     {on_device:,} of the launches, {_mib(s['bytes_uploaded'])} brought "
+                    f"there, {_mib(s['bytes_downloaded'])} back"
+                ]
+                if on_device
+                else []
+            ),
             f"compiler   {s['kernels_compiled']:,} kernels in {s['compile_seconds']:.3f} s, "
             f"{s['kernels_loaded']:,} from the disk cache",
             f"memory     {_mib(s['bytes_peak'])} at most, {_mib(s['bytes_live'])} now, "

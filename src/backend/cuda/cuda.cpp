@@ -159,6 +159,11 @@ class CudaDevice final : public Device {
           "cuMemcpyDtoDAsync");
   }
 
+  void wait() override {
+    use_context();
+    check(driver_.cuStreamSynchronize(stream_), "a kernel or a copy");
+  }
+
   // ---- code ----
 
   Found code_for(const std::shared_ptr<const Kernel>& kernel, bool wait) override {

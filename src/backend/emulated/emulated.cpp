@@ -52,6 +52,8 @@ class EmulatedDevice final : public Device {
     std::memmove(at(to), at(from), static_cast<std::size_t>(bytes));
   }
 
+  void wait() override {}
+
   Found code_for(const std::shared_ptr<const Kernel>& kernel, bool) override {
     auto& code = codes_[serialize(*kernel)];
     if (!code) {
