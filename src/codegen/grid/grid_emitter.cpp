@@ -550,6 +550,15 @@ void GridEmitter::note_errors(Op op, DType in, DType out, ArrayRef<Number> opera
     return;
   }
   if (!is_inexact(out)) return;
+  if (op == Op::Logaddexp || op == Op::Logaddexp2) {
+    // Of two equal infinities their difference is taken.
+    Value *x = operands[0].part[0], *y = operands[1].part[0];
+    Value* size = builder_.CreateUnaryIntrinsic(Intrinsic::fabs, x);
+    raise_if(builder_.CreateAnd(
+                 builder_.CreateFCmpOEQ(size, ConstantFP::getInfinity(size->getType())),
+                 builder_.CreateFCmpOEQ(x, y)),
+             flag_invalid);
+  }
   const auto is_nan = [&](Value* x) { return builder_.CreateFCmpUNO(x, x); };
   const auto is_finite = [&](Value* x) {
     Value* size = builder_.CreateUnaryIntrinsic(Intrinsic::fabs, x);

@@ -3,6 +3,10 @@
 
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -51,6 +55,50 @@ void Ptx::prepare(Module& module) const {
   module.setDataLayout(target_->createDataLayout());
 }
 
+namespace {
+
+// Are these, perhaps, the bits of a float?
+bool is_from_float(Value* value, SmallPtrSetImpl<Value*>& seen) {
+  if (!seen.insert(value).second) return false;
+  if (auto* cast = dyn_cast<BitCastInst>(value)) {
+    Value* from = cast->getOperand(0);
+    return from->getType()->isFloatingPointTy() || is_from_float(from, seen);
+  }
+  if (isa<FreezeInst, SelectInst, PHINode>(value))
+    return any_of(cast<Instruction>(value)->operands(),
+                  [&](Value* operand) { return is_from_float(operand, seen); });
+  return false;
+}
+
+// LLVM stores the low half of a register by a shorter store of all of it. Where a register was made
+// by float arithmetic, NVIDIA's compiler takes that for a conversion (CUDA 13.0, sm_90). So the half
+// is taken apart by an instruction of its own.
+void part_registers(Function& function) {
+  SmallVector<TruncInst*, 8> found;
+  for (Instruction& instruction : instructions(function)) {
+    auto* trunc = dyn_cast<TruncInst>(&instruction);
+    SmallPtrSet<Value*, 8> seen;
+    if (trunc && is_from_float(trunc->getOperand(0), seen)) found.push_back(trunc);
+  }
+  for (TruncInst* trunc : found) {
+    IRBuilder<> builder(trunc);
+    Value* whole = trunc->getOperand(0);
+    const auto assemble = [&](const char* text, const char* constraints, Type* to, Value* from) {
+      auto* type = FunctionType::get(to, {from->getType()}, false);
+      return builder.CreateCall(InlineAsm::get(type, text, constraints, false), {from});
+    };
+    if (whole->getType()->isIntegerTy(64))
+      whole = assemble("{ .reg .b32 high; mov.b64 {$0, high}, $1; }", "=r,l",
+                       builder.getInt32Ty(), whole);
+    if (whole->getType()->isIntegerTy(32) && trunc->getType()->getIntegerBitWidth() <= 16)
+      whole = assemble("cvt.u16.u32 $0, $1;", "=h,r", builder.getInt16Ty(), whole);
+    trunc->replaceAllUsesWith(builder.CreateZExtOrTrunc(whole, trunc->getType()));
+    trunc->eraseFromParent();
+  }
+}
+
+}  // namespace
+
 std::string Ptx::generate(Module& module) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -63,6 +111,8 @@ std::string Ptx::generate(Module& module) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2).run(module, modules);
+
+  for (Function& function : module) part_registers(function);
 
   SmallVector<char, 0> text;
   raw_svector_ostream stream(text);
