@@ -20,6 +20,15 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if os.environ.get("FRIT_DEVICE", "cpu") == "cpu":
+        return
+    skip = pytest.mark.skip(reason="runs on a device")
+    for item in items:
+        if item.get_closest_marker("on_host"):
+            item.add_marker(skip)
+
+
 @pytest.fixture(params=["eager", "interpreter", "compiled"])
 def tier(request: pytest.FixtureRequest) -> Any:
     """Runs the test once with each tier: `compiled` waits for the compiler before each launch."""

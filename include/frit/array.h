@@ -231,6 +231,19 @@ std::int64_t count_nonzero(const Array& a);  // evaluates
 
 // An opaque step: runs at its place in the program's order with pointers to its (evaluated)
 // operands.
+// A stack of matrix products: out = left @ right. Distances between elements are in bytes.
+struct MatrixProducts {
+  DType dtype{};
+  std::int64_t rows = 0, inner = 0, columns = 0;
+  struct Steps {
+    std::int64_t row = 0, column = 0;
+  } left, right, out;
+  struct Starts {
+    std::int64_t left = 0, right = 0, out = 0;
+  };
+  std::vector<Starts> starts;  // one a product: bytes behind the operands' first elements
+};
+
 class Call {
  public:
   virtual ~Call() = default;
@@ -239,6 +252,11 @@ class Call {
   virtual void run(std::span<std::byte* const> pointers) const = 0;
   // True: where nobody needs the outputs it is not run.
   virtual bool is_pure() const { return false; }
+  // For devices, which have libraries of their own for this; false: it is something else.
+  virtual bool describe(MatrixProducts& products) const {
+    static_cast<void>(products);
+    return false;
+  }
   // What a floating-point warning calls it; null: it gives none.
   virtual const char* warning_name() const { return nullptr; }
   // Which status flags of the processor its values mean, where these were raised.

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "frit/array.h"
 #include "ir/kernel.h"
 
 namespace frit {
@@ -69,6 +70,14 @@ class Device {
   // else it may go on behind the call.
   virtual DeviceOutcome run(const DeviceCode& code, const DeviceLaunch& launch,
                             bool needs_outcome) = 0;
+
+  // The device's own library computes it. False: it has none for this, and nothing was done.
+  // is_finite: whether all results are finite numbers, where that is asked for.
+  struct Product {
+    DeviceAddress left = 0, right = 0, out = 0;
+    bool* is_finite = nullptr;
+  };
+  virtual bool multiply(const MatrixProducts& products, const Product& where) = 0;
 
   // Nanoseconds that a launch takes beside its work, and a byte takes on its way over and back.
   struct Costs {

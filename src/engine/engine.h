@@ -352,6 +352,7 @@ class Engine {
   const DeviceCode* device_code_for(const Step& step, KernelCode& code, const Running& running);
   bool run_on_device(const Step& step, KernelCode& code, Running& running);
   Overwritten keep_overwritten(const Step& step, const Running& running);
+  bool run_call_on_device(const Step& step, Running& running);
   void diagnose_from_device(const Step& step, Running& running, Overwritten& overwritten,
                             unsigned flags);
   void free_slot(std::uint32_t slot, Running& running);

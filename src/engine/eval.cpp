@@ -252,7 +252,9 @@ void Engine::run(CachedPlan& cached) {
       const std::uint32_t group = plan.steps[k].group;
       for (; k < end; ++k) {
         const Step& step = plan.steps[k];
-        if (residence_ && step.kind != StepKind::Launch) bring_home(step, running);
+        const bool is_done = residence_ && step.kind == StepKind::Call &&
+                             run_call_on_device(step, running);
+        if (residence_ && !is_done && step.kind != StepKind::Launch) bring_home(step, running);
         switch (step.kind) {
           case StepKind::Launch:
             run_launch(step, *cached.code[k], running);
@@ -261,7 +263,7 @@ void Engine::run(CachedPlan& cached) {
             run_combine(step, running);
             break;
           case StepKind::Call:
-            run_call(running.nodes[step.node]);
+            if (!is_done) run_call(running.nodes[step.node]);
             break;
         }
         for (std::uint32_t slot : step.deallocate) free_slot(slot, running);

@@ -1,6 +1,7 @@
 // on_device.cpp: steps of a plan on a device, and what the host needs of them.
 #include <algorithm>
 #include <cstdio>
+#include <new>
 
 #include "engine/engine.h"
 #include "engine/float_flags.h"
@@ -267,6 +268,44 @@ bool Engine::run_on_device(const Step& step, KernelCode& code, Running& running)
     residence.replace(*s.base, s.address);
     running.undefined[s.slot] = false;
   }
+  return true;
+}
+
+// A matrix product, by the device's library, where its operands are there or it takes long. False:
+// the host has to do it.
+bool Engine::run_call_on_device(const Step& step, Running& running) {
+  constexpr double least_work = 1e8;  // multiplications
+  const Node& node = running.nodes[step.node];
+  MatrixProducts products;
+  if (!node.site->call->describe(products)) return false;
+  const auto is_there = [&](const Access& a) { return residence_->is_newest(*a.base); };
+  const double work = static_cast<double>(products.rows) * static_cast<double>(products.inner) *
+                      static_cast<double>(products.columns) *
+                      static_cast<double>(products.starts.size());
+  if (std::ranges::none_of(node.site->inputs, is_there) && work < least_work &&
+      least_device_cost() > 0)
+    return false;
+  residence_->begin_launch();
+  const auto address_of = [&](const Access& a) {
+    return residence_->bring(*a.base, !running.undefined[a.base->slot]) +
+           static_cast<DeviceAddress>(a.offset);
+  };
+  const Access& out = node.site->outputs[0];
+  bool is_finite = true;
+  try {
+    Device::Product where{.left = address_of(node.site->inputs[0]),
+                          .right = address_of(node.site->inputs[1]),
+                          .out = address_of(out),
+                          .is_finite = node.float_checks != 0 ? &is_finite : nullptr};
+    if (!residence_->device().multiply(products, where)) return false;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  // Which errors led to it the host has to say.
+  if (!is_finite) return false;
+  ++statistics.device_launches;
+  residence_->note_written(*out.base);
+  running.undefined[out.base->slot] = false;
   return true;
 }
 

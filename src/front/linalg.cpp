@@ -422,6 +422,39 @@ class MatmulCall final : public Call {
   std::string_view name() const override { return "matmul"; }
   const char* warning_name() const override { return "matmul"; }
 
+  bool describe(MatrixProducts& products) const override {
+    constexpr std::int64_t most = 256;
+    const std::size_t outer = left_->shape().size() - 2;
+    const auto batches = left_->shape().first(outer);
+    std::int64_t count = 1;
+    for (const std::int64_t extent : batches) count *= extent;
+    const std::int64_t item = size_of(dtype_);
+    const std::int64_t m = left_->shape()[outer], n = right_->shape()[outer + 1];
+    if (!is_inexact(dtype_) || dtype_ == DType::Float16 || count > most) return false;
+    const auto steps = [&](const Layout& layout) {
+      return MatrixProducts::Steps{layout.strides()[outer], layout.strides()[outer + 1]};
+    };
+    products = {.dtype = dtype_,
+                .rows = m,
+                .inner = left_->shape()[outer + 1],
+                .columns = n,
+                .left = steps(*left_),
+                .right = steps(*right_),
+                .out = {n * item, item},
+                .starts = {}};
+    const auto start = [&](const Layout& layout, std::int64_t batch) {
+      std::int64_t bytes = 0;
+      for (std::size_t axis = outer; axis-- > 0;) {
+        bytes += batch % layout.shape()[axis] * layout.strides()[axis];
+        batch /= layout.shape()[axis];
+      }
+      return bytes;
+    };
+    for (std::int64_t t = 0; t < count; ++t)
+      products.starts.push_back({start(*left_, t), start(*right_, t), t * m * n * item});
+    return true;
+  }
+
   void run(std::span<std::byte* const> pointers) const override {
     switch (dtype_) {
       case DType::Float32:

@@ -34,12 +34,14 @@ def bits_of_this_machine() -> str:
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="x86-64's levels")
 @pytest.mark.parametrize("tier", ["interpreter", "compiled"])
 @pytest.mark.parametrize("level", ["v2", "v3", "v4"])
+@pytest.mark.on_host
 def test_each_level_gives_the_same_bits(level: str, tier: str) -> None:
     done = run(level, tier)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == bits_of_this_machine()
 
 
+@pytest.mark.on_host
 def test_an_unknown_level_is_told_and_not_used() -> None:
     done = run("avx9")
     assert done.stdout == bits_of_this_machine()

@@ -90,6 +90,7 @@ def test_rounds_that_wait_give_the_same_bits(function):
         del found, b
 
 
+@pytest.mark.on_host
 def test_steps_that_read_neighbours_go_over_the_arrays_together():
     data = [numpy.random.default_rng(4).random(N) for _ in range(2)]
     _core.flush_caches()

@@ -13,6 +13,7 @@ import pytest
 HERE = Path(__file__).parent
 
 
+@pytest.mark.on_host
 def test_the_page_on_compatibility_is_up_to_date():
     measured = json.loads((HERE / "compatibility.json").read_text())["numpy"]
     if measured != numpy.__version__:

@@ -48,6 +48,7 @@ def private_mebibytes():
         "np.zeros_like(np.empty((8000, 8000)))", "np.zeros((8000, 8000)).T", "np.zeros((4000, 4000), complex)",
     ],
 )  # fmt: skip
+@pytest.mark.on_host
 def test_zeros_take_memory_where_they_are_touched(zeros):
     before = private_mebibytes()
     x = eval(zeros)
@@ -102,6 +103,7 @@ def late_errors():
     frit._core.forget_float_state()
 
 
+@pytest.mark.on_host
 def test_what_numbers_make_is_stored_when_it_is_read_twice(late_errors):
     n = 2_000_000
     frit.eval()
@@ -119,6 +121,7 @@ def test_what_numbers_make_is_stored_when_it_is_read_twice(late_errors):
     assert x.tolist() == [*expected[:5], 7, *expected[6:]]
 
 
+@pytest.mark.on_host
 def test_rounds_that_make_their_own_points_do_not_store_them(late_errors):
     frit.eval()
     before, most = live_mebibytes(), 0.0
@@ -131,6 +134,7 @@ def test_rounds_that_make_their_own_points_do_not_store_them(late_errors):
     assert x[-1] == 7
 
 
+@pytest.mark.on_host
 def test_linspace_is_one_kernel(late_errors):
     x = np.linspace(0.0, 1.0, 20_000_000)
     assert float(x.sum()) == 1e7

@@ -32,6 +32,7 @@ def waiting() -> int:
     return int(line.split()[0])
 
 
+@pytest.mark.on_host
 def test_what_nobody_reads_is_stored_in_the_first_round_alone() -> None:
     u = np.arange(100.0) + 0
     expected = numpy.arange(100.0)
@@ -53,6 +54,7 @@ def test_what_nobody_reads_is_stored_in_the_first_round_alone() -> None:
     numpy.testing.assert_array_equal(gap, wide)
 
 
+@pytest.mark.on_host
 def test_what_somebody_reads_is_stored_from_then_on() -> None:
     x = np.arange(50.0) + 0
     counts = []

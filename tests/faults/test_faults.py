@@ -218,6 +218,7 @@ def run_stored(process, folder):
     return counts(process(STORING, FRIT_TIER="compiled", FRIT_CACHE_DIR=str(folder)))
 
 
+@pytest.mark.on_host
 def test_the_second_process_compiles_nothing(process, stored):
     folder, files = stored
     assert run_stored(process, folder) == (0, len(files))
@@ -227,6 +228,7 @@ def test_the_second_process_compiles_nothing(process, stored):
 @pytest.mark.parametrize(
     "way", ["one bit", "zeros", "half", "empty", "header", "longer", "text", "another's"]
 )
+@pytest.mark.on_host
 def test_a_damaged_file_is_rebuilt(way, process, stored):
     folder, files = stored
     chance = random.Random(7)
@@ -255,6 +257,7 @@ def test_a_damaged_file_is_rebuilt(way, process, stored):
     assert run_stored(process, folder) == (0, len(files))
 
 
+@pytest.mark.on_host
 def test_what_is_no_plain_file_of_ours_is_not_read(process, stored, tmp_path):
     folder, files = stored
     for k, file in enumerate(files):
@@ -273,6 +276,7 @@ def test_what_is_no_plain_file_of_ours_is_not_read(process, stored, tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.on_host
 def test_files_of_another_user_are_not_loaded(process, stored):
     folder, files = stored
     for file in files:
@@ -285,6 +289,7 @@ def test_files_of_another_user_are_not_loaded(process, stored):
 @pytest.mark.parametrize(
     "setting", ["unwritable", "file", "no home", "relative", "missing parents", "full device"]
 )
+@pytest.mark.on_host
 def test_without_a_usable_cache_folder_everything_works(setting, process, tmp_path):
     environment = {"FRIT_TIER": "compiled"}
     if setting == "unwritable":
@@ -306,6 +311,7 @@ def test_without_a_usable_cache_folder_everything_works(setting, process, tmp_pa
     assert setting != "no home" or not home.exists()
 
 
+@pytest.mark.on_host
 def test_a_read_only_home(process, tmp_path):
     home = tmp_path / "home"
     home.mkdir()

@@ -170,6 +170,7 @@ def run(text: str, np: Any, shape: tuple[int, ...], order: str) -> tuple[list[st
 
 @pytest.mark.usefixtures("forced")
 @pytest.mark.parametrize("shard", range(4))
+@pytest.mark.on_host
 def test_random_simulations_give_numpys_bits(shard: int) -> None:
     swept = frit.statistics()["swept_launches"]
     for n in range(shard, COUNT, 4):

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("tier")
 def launches() -> int:
     frit.eval()
     s = _core.statistics()
-    return s["interpreted_launches"] + s["compiled_launches"]
+    return s["interpreted_launches"] + s["compiled_launches"] + s["device_launches"]
 
 
 @pk.workunit

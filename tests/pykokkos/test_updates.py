@@ -31,7 +31,7 @@ def threads(request: pytest.FixtureRequest) -> Iterator[int]:
 def launches() -> int:
     frit.eval()
     s = _core.statistics()
-    return s["interpreted_launches"] + s["compiled_launches"]
+    return s["interpreted_launches"] + s["compiled_launches"] + s["device_launches"]
 
 
 def view(values: Any, dtype: Any = pk.int64) -> pk.View:

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/cpu/cpu.h"
+#include "backend/cuda/blas.h"
 #include "backend/cuda/driver.h"
 #include "backend/device.h"
 #include "codegen/code.h"
@@ -57,6 +58,71 @@ std::int64_t rounded(std::int64_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
+// Sets the state's first bit where one of n floats (float32: words) is infinite or NaN.
+constexpr char looks_for_infinities[] = R"(
+.version 6.3
+.target sm_70
+.address_size 64
+.visible .entry look_at_words(.param .u64 data, .param .u64 n, .param .u64 state) {
+  .reg .pred %p<3>;
+  .reg .b32 %r<7>;
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u64 %rd2, [n];
+  ld.param.u64 %rd3, [state];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %ctaid.x;
+  mov.u32 %r4, %nctaid.x;
+  mul.wide.u32 %rd4, %r3, %r2;
+  cvt.u64.u32 %rd5, %r1;
+  add.u64 %rd4, %rd4, %rd5;
+  mul.wide.u32 %rd6, %r4, %r2;
+next:
+  setp.ge.u64 %p1, %rd4, %rd2;
+  @%p1 bra end;
+  shl.b64 %rd7, %rd4, 2;
+  add.u64 %rd7, %rd1, %rd7;
+  ld.global.u32 %r5, [%rd7];
+  and.b32 %r5, %r5, 0x7f800000;
+  setp.eq.u32 %p2, %r5, 0x7f800000;
+  add.u64 %rd4, %rd4, %rd6;
+  @!%p2 bra next;
+  atom.global.or.b32 %r6, [%rd3], 1;
+end:
+  ret;
+}
+.visible .entry look_at_long_words(.param .u64 data, .param .u64 n, .param .u64 state) {
+  .reg .pred %p<3>;
+  .reg .b32 %r<7>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u64 %rd2, [n];
+  ld.param.u64 %rd3, [state];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %ctaid.x;
+  mov.u32 %r4, %nctaid.x;
+  mul.wide.u32 %rd4, %r3, %r2;
+  cvt.u64.u32 %rd5, %r1;
+  add.u64 %rd4, %rd4, %rd5;
+  mul.wide.u32 %rd6, %r4, %r2;
+next:
+  setp.ge.u64 %p1, %rd4, %rd2;
+  @%p1 bra end;
+  shl.b64 %rd7, %rd4, 3;
+  add.u64 %rd7, %rd1, %rd7;
+  ld.global.u64 %rd8, [%rd7];
+  and.b64 %rd8, %rd8, 0x7ff0000000000000;
+  setp.eq.u64 %p2, %rd8, 0x7ff0000000000000;
+  add.u64 %rd4, %rd4, %rd6;
+  @!%p2 bra next;
+  atom.global.or.b32 %r6, [%rd3], 1;
+end:
+  ret;
+}
+)";
+
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(Compiler& compiler) : compiler_(compiler) {
@@ -84,6 +150,14 @@ class CudaDevice final : public Device {
     outcome_ = static_cast<std::uint32_t*>(word);
     check(driver_.cuMemAlloc(&state_, 2 * sizeof *outcome_), "cuMemAlloc");
     check(driver_.cuMemsetD32Async(state_, 0, 2, stream_), "cuMemsetD32Async");
+    Module module = nullptr;
+    check(driver_.cuModuleLoadDataEx(&module, looks_for_infinities, 0, nullptr, nullptr),
+          "cuModuleLoadDataEx");
+    check(driver_.cuModuleGetFunction(&looks_at_.words, module, "look_at_words"),
+          "cuModuleGetFunction");
+    check(driver_.cuModuleGetFunction(&looks_at_.long_words, module, "look_at_long_words"),
+          "cuModuleGetFunction");
+    blas_ = Blas(stream_);
   }
 
   std::string_view name() const override { return "cuda"; }
@@ -234,12 +308,29 @@ class CudaDevice final : public Device {
     if (scratch) deallocate(scratch, scratch_size);
     check(result, "cuLaunchKernel");
     if (!needs_outcome) return {};
-    check(driver_.cuMemcpyDtoHAsync(outcome_, state_, sizeof *outcome_, stream_),
-          "cuMemcpyDtoHAsync");
-    check(driver_.cuStreamSynchronize(stream_), "a kernel");
-    const std::uint32_t outcome = *outcome_;
-    if (outcome != 0) check(driver_.cuMemsetD32Async(state_, 0, 1, stream_), "cuMemsetD32Async");
+    const std::uint32_t outcome = this->outcome();
     return {.flags = outcome & ~codegen::grid_rare, .is_rare = (outcome & codegen::grid_rare) != 0};
+  }
+
+  bool multiply(const MatrixProducts& products, const Product& where) override {
+    use_context();
+    if (!blas_.multiply(products, where.left, where.right, where.out)) return false;
+    if (!where.is_finite) return true;
+    const DType part = real_of(products.dtype);
+    const Function looks = part == DType::Float32 ? looks_at_.words : looks_at_.long_words;
+    std::uint64_t count = static_cast<std::uint64_t>(products.rows) *
+                          static_cast<std::uint64_t>(products.columns) * products.starts.size() *
+                          (is_complex(products.dtype) ? 2U : 1U);
+    Pointer out = where.out, state = state_;
+    void* parameters[] = {&out, &count, &state};
+    constexpr unsigned threads = codegen::most_grid_threads;
+    const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(
+        (count + threads - 1) / threads, std::uint64_t{32} * static_cast<unsigned>(processors_)));
+    check(driver_.cuLaunchKernel(looks, blocks, 1, 1, threads, 1, 1, 0, stream_, parameters,
+                                 nullptr),
+          "cuLaunchKernel");
+    *where.is_finite = outcome() == 0;
+    return true;
   }
 
   // As measured on an H100 behind PCIe.
@@ -274,6 +365,16 @@ class CudaDevice final : public Device {
     if (current == context_) return;
     check(driver_.cuCtxSetCurrent(context_), "cuCtxSetCurrent");
     current = context_;
+  }
+
+  // Waits for the state of what has been launched, and clears it.
+  std::uint32_t outcome() {
+    check(driver_.cuMemcpyDtoHAsync(outcome_, state_, sizeof *outcome_, stream_),
+          "cuMemcpyDtoHAsync");
+    check(driver_.cuStreamSynchronize(stream_), "a kernel");
+    const std::uint32_t outcome = *outcome_;
+    if (outcome != 0) check(driver_.cuMemsetD32Async(state_, 0, 1, stream_), "cuMemsetD32Async");
+    return outcome;
   }
 
   void release_free() {
@@ -378,6 +479,10 @@ class CudaDevice final : public Device {
   std::array<Staging, 2> staging_;
   std::size_t staging_turn_ = 0;
   std::uint32_t* outcome_ = nullptr;  // where the launch's state arrives
+  struct {
+    Function words = nullptr, long_words = nullptr;
+  } looks_at_;
+  Blas blas_{nullptr};
   Pointer state_ = 0;                 // of launches that somebody waits for, and of others
   std::unordered_map<std::int64_t, std::vector<Pointer>> free_;
   std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();

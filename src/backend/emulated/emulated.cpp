@@ -3,6 +3,7 @@
 // What the engine does for a GPU (which copy of an array is the newest, who waits for it) goes wrong
 // here as it would there, without one.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <new>
 #include <unordered_map>
@@ -77,6 +78,28 @@ class EmulatedDevice final : public Device {
         {pointers.data(), launch.integers.data(), launch.scalars.data()}, 0, launch.extent,
         static_cast<std::byte*>(aligned));
     return {.flags = float_flags(), .is_rare = false};
+  }
+  // By the plainest way there is, so that errors of who asks for it can be seen.
+  bool multiply(const MatrixProducts& products, const Product& where) override {
+    if (products.dtype != DType::Float64) return false;
+    const auto number = [&](DeviceAddress address, std::int64_t offset) -> double& {
+      return *reinterpret_cast<double*>(at(address) + offset);
+    };
+    bool is_finite = true;
+    for (const auto& start : products.starts)
+      for (std::int64_t i = 0; i < products.rows; ++i)
+        for (std::int64_t j = 0; j < products.columns; ++j) {
+          double sum = 0;
+          for (std::int64_t k = 0; k < products.inner; ++k)
+            sum += number(where.left,
+                          start.left + i * products.left.row + k * products.left.column) *
+                   number(where.right,
+                          start.right + k * products.right.row + j * products.right.column);
+          number(where.out, start.out + i * products.out.row + j * products.out.column) = sum;
+          is_finite &= std::isfinite(sum);
+        }
+    if (where.is_finite) *where.is_finite = is_finite;
+    return true;
   }
   // All is worth it: the more goes there, the more is tested.
   Costs costs() const override { return {}; }
