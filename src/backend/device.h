@@ -1,6 +1,7 @@
 // device.h: the interface of a device with memory of its own: a GPU.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,6 +24,8 @@ class DeviceCode {
   virtual bool may_be_rare() const = 0;
   // Operands that must not be memory that the launch writes.
   virtual std::span<const std::int32_t> read_early() const = 0;
+  // Do threads share its inner loops, too? (Else each takes whole iterations of the outer one.)
+  virtual bool shares_inner_loops() const = 0;
   // Can it run with operands at these addresses, and these strides?
   virtual bool fits(std::span<const DeviceAddress> operands,
                     std::span<const std::int64_t> integers) const = 0;
@@ -37,6 +40,7 @@ struct DeviceLaunch {
   std::int64_t scratch_bytes = 0;  // of one part
 };
 
+// What a stopped launch (backend/stop.h) has left is of no use to anybody.
 struct DeviceOutcome {
   unsigned flags = 0;    // floating-point status flags
   bool is_rare = false;  // a formula didn't hold for an element: what was stored is not the answer
@@ -71,18 +75,26 @@ class Device {
   virtual DeviceOutcome run(const DeviceCode& code, const DeviceLaunch& launch,
                             bool needs_outcome) = 0;
 
-  // The device's own library computes it. False: it has none for this, and nothing was done.
+  // The device's own library computes what the call does. False: it has none for this, and nothing was done.
   // is_finite: whether all results are finite numbers, where that is asked for.
   struct Product {
     DeviceAddress left = 0, right = 0, out = 0;
     bool* is_finite = nullptr;
   };
-  virtual bool multiply(const MatrixProducts& products, const Product& where) = 0;
+  virtual bool multiply(const Call& call, const MatrixProducts& products,
+                        const Product& where) = 0;
 
   // Nanoseconds that a launch takes beside its work, and a byte takes on its way over and back.
   struct Costs {
     double launch = 0, upload_byte = 0, download_byte = 0;
-    double byte = 0;  // in the device's memory
+    // A thread takes so many times as long as a core of a CPU, whose lanes are several; more than
+    // so many threads at a time gain nothing.
+    double slowness = 0, most_threads = 1;
+    // Of work that takes a core so long, shared by so many threads.
+    double time_of(double cost, std::int64_t threads) const {
+      const double used = std::min(static_cast<double>(threads), most_threads);
+      return launch + cost * slowness / std::max(1.0, used);
+    }
   };
   virtual Costs costs() const = 0;
 };

@@ -49,7 +49,8 @@ enum class GridForm : std::uint8_t {
 // Code of one Kernel for such a grid, as text for the device's own compiler (PTX). The function's
 // parameters: an address for each operand (of a scratch operand: not looked at), the integers, the
 // parts of the scalars, then the extent of the parallel loop, the scratch memory, the bytes of it
-// that a thread (Threads) or block has, and the address of the launch's state.
+// that a thread (Threads) or block has, and the address of the launch's state; of a kernel that may
+// be asked to stop, that of a word which asks when it isn't 0.
 struct GridCode {
   std::string text;
   GridForm form{};

@@ -6,6 +6,8 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -222,6 +224,15 @@ class Engine {
   // Runs in the faster tier that is ready. Returns the floating-point flags that were raised.
   unsigned launch(KernelCode& code, Pace pace, const LaunchArguments& arguments,
                   const LaunchShape& shape);
+  // The same on the device that is used, if it pays to bring the memory there and back. regions: of
+  // each operand, all that it reaches. nullopt: it does not, or can't be done; nothing has been.
+  struct Region {
+    std::byte *low = nullptr, *high = nullptr;
+  };
+  std::optional<unsigned> launch_on_device(KernelCode& code, const LaunchArguments& arguments,
+                                           const LaunchShape& shape,
+                                           std::span<const Region> regions);
+  bool has_device() const { return settings.device != DeviceKind::Cpu; }
   // For who runs it by itself: that tier, for a launch of so much cost (LaunchShape); and, of an
   // interpreted one, what it took beyond that.
   const Executable& executable(KernelCode& code, double cost, Pace pace);
@@ -343,6 +354,7 @@ class Engine {
   // In on_device.cpp.
   void open_device(const Plan& plan);
   void open_device(DeviceKind kind);
+  bool try_open_device();
   double least_device_cost() const;
   void bring(Base* base);
   void fetch_all();

@@ -656,17 +656,47 @@ class NestRun {
     fill_arguments(l, r);
     const double cost = cost_of(l, r);
     const bool is_lanes = l.grain == PlanNode::Grain::Lane;
-    flags_ |= Engine::get().launch(
-        *state_.code[at(number)], l.pace,
-        {state_.pointers.data(), state_.integers.data(), state_.scalars.data()},
-        {.extent = r.extent,
-         .granule = is_lanes ? lane_granule : 1,
-         .offset = is_lanes ? r.begin & (lane_granule - 1) : 0,
-         .scratch_bytes = 0,
-         .cost = cost,
-         .cost_of_part = l.lines * nest_cost::line_of_another,
-         .once = program_.is_straight,
-         .near = near});
+    const LaunchArguments arguments{state_.pointers.data(), state_.integers.data(),
+                                    state_.scalars.data()};
+    const LaunchShape shape{.extent = r.extent,
+                            .granule = is_lanes ? lane_granule : 1,
+                            .offset = is_lanes ? r.begin & (lane_granule - 1) : 0,
+                            .scratch_bytes = 0,
+                            .cost = cost,
+                            .cost_of_part = l.lines * nest_cost::line_of_another,
+                            .once = program_.is_straight,
+                            .near = near};
+    Engine& engine = Engine::get();
+    KernelCode& code = *state_.code[at(number)];
+    if (engine.has_device()) {
+      if (const auto flags = launch_on_device(l, code, arguments, shape)) {
+        flags_ |= *flags;
+        return;
+      }
+    }
+    flags_ |= engine.launch(code, l.pace, arguments, shape);
+  }
+
+  // Each iteration is a thread there: chunks of them, which CPUs have one each of, are too few.
+  std::optional<unsigned> launch_on_device(const NestLaunch& l, KernelCode& code,
+                                           const LaunchArguments& arguments,
+                                           const LaunchShape& shape) {
+    using PointerKind = NestLaunch::Pointer::Kind;
+    if (l.grain != PlanNode::Grain::Lane) return std::nullopt;
+    std::vector<Engine::Region> regions;
+    for (const NestLaunch::Pointer& p : l.operands) {
+      if (p.kind == PointerKind::Parameter) {
+        const ByteSpan bytes = bytes_of(call_.arrays[at(p.number)], array_type(p.number));
+        regions.push_back(
+            {const_cast<std::byte*>(bytes.low), const_cast<std::byte*>(bytes.high)});
+      } else if (p.kind == PointerKind::Local) {
+        Scalar& local = state_.locals[at(p.number)];
+        regions.push_back({local.bytes, local.bytes + sizeof local.bytes});
+      } else {
+        return std::nullopt;
+      }
+    }
+    return Engine::get().launch_on_device(code, arguments, shape, regions);
   }
 
   // ---- sweeps -----------------------------------------------------------------------------------

@@ -17,13 +17,18 @@ void Engine::open_device(const Plan& plan) {
   const bool has_work = std::ranges::any_of(plan.steps, [&](const Step& step) {
     return step.kind == StepKind::Launch && step.launch.cost >= least_device_cost();
   });
-  if (!has_work) return;
+  if (has_work) try_open_device();
+}
+
+bool Engine::try_open_device() {
   try {
     open_device(settings.device);
+    return true;
   } catch (const DeviceError& error) {
     settings.device = DeviceKind::Cpu;
     std::fputs(text("frit: the device can't be used, the CPU is: ", error.what(), "\n").c_str(),
                stderr);
+    return false;
   }
 }
 
@@ -170,6 +175,14 @@ const DeviceCode* Engine::device_code_for(const Step& step, KernelCode& code,
     code.is_for_host = found.is_settled && !found.code;
     if (!code.on_device) return nullptr;
   }
+  // Few threads are slower than the host, even if it has to fetch what they need.
+  const Device::Costs costs = device.costs();
+  const std::int64_t threads =
+      code.on_device->shares_inner_loops() ? launch.elements : launch.extent;
+  if (costs.time_of(launch.cost, threads) >
+      launch.cost / ThreadPool::get().threads() + costs.launch +
+          costs.download_byte * static_cast<double>(launch.bytes))
+    return nullptr;
   if (reads_what_it_writes(launch, code.on_device->read_early())) return nullptr;
   if (code.on_device->may_be_rare() && reads_what_it_writes(launch, loaded_operands(*code.kernel)))
     return nullptr;
@@ -271,6 +284,119 @@ bool Engine::run_on_device(const Step& step, KernelCode& code, Running& running)
   return true;
 }
 
+namespace {
+
+// Memory of the host's and the device's copy of it.
+struct Copied {
+  std::byte *low, *high;
+  DeviceAddress address = 0;
+  bool is_written = false;
+};
+
+// The regions of all operands, those that meet as one.
+std::vector<Copied> merged(const Kernel& kernel, std::span<const Engine::Region> regions) {
+  std::vector<Copied> all;
+  for (std::size_t k = 0; k < regions.size(); ++k) {
+    Copied added{regions[k].low, regions[k].high, 0, kernel.operands[k].written};
+    for (std::size_t other = 0; other < all.size();) {
+      if (added.low >= all[other].high || all[other].low >= added.high) {
+        ++other;
+        continue;
+      }
+      added.low = std::min(added.low, all[other].low);
+      added.high = std::max(added.high, all[other].high);
+      added.is_written |= all[other].is_written;
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(other));
+      other = 0;
+    }
+    if (added.low < added.high) all.push_back(added);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<unsigned> Engine::launch_on_device(KernelCode& code, const LaunchArguments& arguments,
+                                                 const LaunchShape& shape,
+                                                 std::span<const Region> regions) {
+  if (code.is_for_host || shape.cost < least_device_cost() || shape.scratch_bytes > 0)
+    return std::nullopt;
+  const Kernel& kernel = *code.kernel;
+  std::vector<Copied> memory = merged(kernel, regions);
+  if (!residence_ && !try_open_device()) return std::nullopt;
+  Device& device = residence_->device();
+  const Device::Costs costs = device.costs();
+  double there = costs.time_of(shape.cost, shape.extent);
+  for (const Copied& m : memory) {
+    const auto bytes = static_cast<double>(m.high - m.low);
+    there += bytes * (costs.upload_byte + (m.is_written ? costs.download_byte : 0));
+  }
+  if (there > shape.cost / ThreadPool::get().threads()) return std::nullopt;
+  if (!code.on_device) {
+    const Device::Found found = device.code_for(code.kernel, settings.tier == Tier::Compiled);
+    code.on_device = found.code;
+    code.is_for_host = found.is_settled && !found.code;
+    if (!code.on_device) return std::nullopt;
+  }
+  // Its threads would wait for nobody, and what it writes may be what it reads.
+  if (!code.on_device->read_early().empty() || code.on_device->may_be_rare()) {
+    const bool is_mixed = std::ranges::any_of(memory, [&](const Copied& m) {
+      if (!m.is_written) return false;
+      std::size_t operands = 0;
+      for (const Region& r : regions) operands += r.low < m.high && m.low < r.high ? 1 : 0;
+      return operands > 1;
+    });
+    if (is_mixed) return std::nullopt;
+  }
+  residence_->begin_launch();
+  const auto release = [&] {
+    for (const Copied& m : memory)
+      if (m.address) residence_->deallocate(m.address, m.high - m.low);
+  };
+  DeviceOutcome outcome;
+  try {
+    std::vector<DeviceAddress> addresses;
+    for (Copied& m : memory) {
+      m.address = residence_->allocate(m.high - m.low);
+      residence_->upload(m.address, m.low, m.high - m.low);
+    }
+    for (std::size_t k = 0; k < regions.size(); ++k) {
+      const auto* first = static_cast<const std::byte*>(arguments.pointers[k]);
+      const auto found = std::ranges::find_if(memory, [&](const Copied& m) {
+        return m.low <= regions[k].low && regions[k].high <= m.high && m.low < m.high;
+      });
+      addresses.push_back(found == memory.end() ? 0
+                                                : found->address + static_cast<DeviceAddress>(
+                                                                       first - found->low));
+    }
+    const DeviceLaunch launch{
+        .operands = addresses,
+        .integers = {arguments.integers, static_cast<std::size_t>(kernel.integers)},
+        .scalars = {arguments.scalars, kernel.scalars.size()},
+        .extent = shape.extent,
+        .elements = shape.extent,
+        .scratch_bytes = 0};
+    if (!code.on_device->fits(addresses, launch.integers)) {
+      release();
+      return std::nullopt;
+    }
+    outcome = device.run(*code.on_device, launch, true);
+    if (!outcome.is_rare)
+      for (const Copied& m : memory)
+        if (m.is_written) residence_->download(m.low, m.address, m.high - m.low);
+  } catch (const std::bad_alloc&) {
+    release();
+    return std::nullopt;
+  } catch (...) {
+    release();
+    throw;
+  }
+  release();
+  if (outcome.is_rare) return std::nullopt;
+  ++statistics.device_launches;
+  return outcome.flags;
+}
+
 // A matrix product, by the device's library, where its operands are there or it takes long. False:
 // the host has to do it.
 bool Engine::run_call_on_device(const Step& step, Running& running) {
@@ -297,7 +423,7 @@ bool Engine::run_call_on_device(const Step& step, Running& running) {
                           .right = address_of(node.site->inputs[1]),
                           .out = address_of(out),
                           .is_finite = node.float_checks != 0 ? &is_finite : nullptr};
-    if (!residence_->device().multiply(products, where)) return false;
+    if (!residence_->device().multiply(*node.site->call, products, where)) return false;
   } catch (const std::bad_alloc&) {
     return false;
   }

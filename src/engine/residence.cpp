@@ -32,10 +32,7 @@ DeviceAddress Residence::bring(Base& base, bool has_contents) {
     }
     base.is_on_device = true;
     add(base.pending, 1);
-    if (has_contents) {
-      device_->upload(made.address, base.data, base.bytes);
-      figures_.uploaded += base.bytes;
-    }
+    if (has_contents) upload(made.address, base.data, base.bytes);
   }
   Resident& resident = arrays_.at(&base);
   resident.launch = launch_;
@@ -66,8 +63,7 @@ void Residence::replace(Base& base, DeviceAddress address) {
 void Residence::fetch(Base& base) {
   if (!is_newest(base)) return;
   Resident& resident = arrays_.at(&base);
-  device_->download(base.data, resident.address, resident.bytes);
-  figures_.downloaded += resident.bytes;
+  download(base.data, resident.address, resident.bytes);
   resident.is_newest = false;
   add(base.pending_writes, -1);
 }
@@ -100,6 +96,15 @@ void Residence::drop_all() {
 
 // ---- memory -------------------------------------------------------------------------------------
 
+void Residence::upload(DeviceAddress to, const std::byte* from, std::int64_t bytes) {
+  device_->upload(to, from, bytes);
+  figures_.uploaded += bytes;
+}
+void Residence::download(std::byte* to, DeviceAddress from, std::int64_t bytes) {
+  device_->download(to, from, bytes);
+  figures_.downloaded += bytes;
+}
+
 // Half of what other launches have used, the longest ago first, goes back to the host.
 bool Residence::make_room() {
   std::vector<std::pair<std::uint64_t, Base*>> others;
@@ -130,15 +135,12 @@ void Residence::bring(Copy& copy, const std::byte* host, std::int64_t bytes, boo
   copy.address = allocate(bytes);
   copy.bytes = bytes;
   copy.is_newest = false;
-  if (!has_contents) return;
-  device_->upload(copy.address, host, bytes);
-  figures_.uploaded += bytes;
+  if (has_contents) upload(copy.address, host, bytes);
 }
 
 void Residence::fetch(Copy& copy, std::byte* host) {
   if (!copy.is_newest) return;
-  device_->download(host, copy.address, copy.bytes);
-  figures_.downloaded += copy.bytes;
+  download(host, copy.address, copy.bytes);
   copy.is_newest = false;
 }
 
@@ -164,8 +166,7 @@ DeviceAddress Residence::table(const std::shared_ptr<const Plan>& plan,
   made.bytes = static_cast<std::int64_t>(table.size() * sizeof(std::int64_t));
   made.address = allocate(made.bytes);
   made.plan = plan;
-  device_->upload(made.address, reinterpret_cast<const std::byte*>(table.data()), made.bytes);
-  figures_.uploaded += made.bytes;
+  upload(made.address, reinterpret_cast<const std::byte*>(table.data()), made.bytes);
   return made.address;
 }
 

@@ -55,6 +55,8 @@ class Residence {
   // A plan's table, which doesn't change.
   DeviceAddress table(const std::shared_ptr<const Plan>& plan, const std::vector<std::int64_t>& table);
 
+  void upload(DeviceAddress to, const std::byte* from, std::int64_t bytes);
+  void download(std::byte* to, DeviceAddress from, std::int64_t bytes);
   DeviceAddress allocate(std::int64_t bytes);
   void deallocate(DeviceAddress address, std::int64_t bytes) {
     device_->deallocate(address, bytes);

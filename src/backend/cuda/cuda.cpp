@@ -3,9 +3,11 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "backend/cuda/blas.h"
 #include "backend/cuda/driver.h"
 #include "backend/device.h"
+#include "backend/stop.h"
 #include "codegen/code.h"
 #include "engine/pool.h"
 #include "ir/error.h"
@@ -28,6 +31,7 @@ class CudaCode final : public DeviceCode {
       : kernel(std::move(kernel)), code(std::move(code)), function(function) {}
 
   bool may_be_rare() const override { return code.may_be_rare; }
+  bool shares_inner_loops() const override { return code.form != codegen::GridForm::Threads; }
   std::span<const std::int32_t> read_early() const override { return code.read_early; }
   // Elements have to be aligned there.
   bool fits(std::span<const DeviceAddress> operands,
@@ -138,7 +142,8 @@ class CudaDevice final : public Device {
           "cuDeviceGetAttribute");
     check(driver_.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
     use_context();
-    check(driver_.cuStreamCreate(&stream_, stream_non_blocking), "cuStreamCreate");
+    for (Stream* stream : {&stream_, &beside_})
+      check(driver_.cuStreamCreate(stream, stream_non_blocking), "cuStreamCreate");
     for (Staging& staging : staging_) {
       void* memory = nullptr;
       check(driver_.cuMemAllocHost(&memory, staging_bytes), "cuMemAllocHost");
@@ -148,8 +153,8 @@ class CudaDevice final : public Device {
     void* word = nullptr;
     check(driver_.cuMemAllocHost(&word, sizeof *outcome_), "cuMemAllocHost");
     outcome_ = static_cast<std::uint32_t*>(word);
-    check(driver_.cuMemAlloc(&state_, 2 * sizeof *outcome_), "cuMemAlloc");
-    check(driver_.cuMemsetD32Async(state_, 0, 2, stream_), "cuMemsetD32Async");
+    check(driver_.cuMemAlloc(&state_, 3 * sizeof *outcome_), "cuMemAlloc");
+    check(driver_.cuMemsetD32Async(state_, 0, 3, stream_), "cuMemsetD32Async");
     Module module = nullptr;
     check(driver_.cuModuleLoadDataEx(&module, looks_for_infinities, 0, nullptr, nullptr),
           "cuModuleLoadDataEx");
@@ -302,17 +307,20 @@ class CudaDevice final : public Device {
     pass(scratch);
     pass(scratch_bytes);
     pass(state);
+    const Pointer stop = state_ + 2 * sizeof *outcome_;
+    if (code.kernel->may_stop) pass(stop);
     const Result result =
         driver_.cuLaunchKernel(code.function, shape.grid_x, shape.grid_y, 1, shape.block_x,
                                shape.block_y, 1, 0, stream_, parameters.data(), nullptr);
     if (scratch) deallocate(scratch, scratch_size);
     check(result, "cuLaunchKernel");
+    if (code.kernel->may_stop) stop_where_asked(stop);
     if (!needs_outcome) return {};
     const std::uint32_t outcome = this->outcome();
     return {.flags = outcome & ~codegen::grid_rare, .is_rare = (outcome & codegen::grid_rare) != 0};
   }
 
-  bool multiply(const MatrixProducts& products, const Product& where) override {
+  bool multiply(const Call&, const MatrixProducts& products, const Product& where) override {
     use_context();
     if (!blas_.multiply(products, where.left, where.right, where.out)) return false;
     if (!where.is_finite) return true;
@@ -335,7 +343,8 @@ class CudaDevice final : public Device {
 
   // As measured on an H100 behind PCIe.
   Costs costs() const override {
-    return {.launch = 15e3, .upload_byte = 0.06, .download_byte = 0.06, .byte = 0.0005};
+    return {.launch = 15e3, .upload_byte = 0.06, .download_byte = 0.06,
+            .slowness = 40, .most_threads = 1e4};
   }
 
  private:
@@ -365,6 +374,26 @@ class CudaDevice final : public Device {
     if (current == context_) return;
     check(driver_.cuCtxSetCurrent(context_), "cuCtxSetCurrent");
     current = context_;
+  }
+
+  // Waits for what goes on, and passes on what somebody asks of it meanwhile.
+  void stop_where_asked(Pointer stop) {
+    bool was_asked = false;
+    for (;;) {
+      const Result result = driver_.cuStreamQuery(stream_);
+      if (result != not_ready) {
+        check(result, "a kernel");
+        break;
+      }
+      if (!was_asked && is_asked_to_stop()) {
+        was_asked = true;
+        check(driver_.cuMemsetD32Async(stop, 1, 1, beside_), "cuMemsetD32Async");
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    if (!was_asked) return;
+    check(driver_.cuStreamSynchronize(beside_), "cuStreamSynchronize");
+    check(driver_.cuMemsetD32Async(stop, 0, 1, stream_), "cuMemsetD32Async");
   }
 
   // Waits for the state of what has been launched, and clears it.
@@ -475,7 +504,7 @@ class CudaDevice final : public Device {
   DeviceNumber device_ = 0;
   int processors_ = 1;
   Context context_ = nullptr;
-  Stream stream_ = nullptr;
+  Stream stream_ = nullptr, beside_ = nullptr;
   std::array<Staging, 2> staging_;
   std::size_t staging_turn_ = 0;
   std::uint32_t* outcome_ = nullptr;  // where the launch's state arrives
@@ -483,7 +512,8 @@ class CudaDevice final : public Device {
     Function words = nullptr, long_words = nullptr;
   } looks_at_;
   Blas blas_{nullptr};
-  Pointer state_ = 0;                 // of launches that somebody waits for, and of others
+  // Words: of launches that somebody waits for; of others; the one that asks them to stop.
+  Pointer state_ = 0;
   std::unordered_map<std::int64_t, std::vector<Pointer>> free_;
   std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
 };

@@ -21,6 +21,7 @@ Driver::Driver() {
   find(cuGetErrorString, "cuGetErrorString");
   find(cuStreamCreate, "cuStreamCreate");
   find(cuStreamSynchronize, "cuStreamSynchronize");
+  find(cuStreamQuery, "cuStreamQuery");
   find(cuEventCreate, "cuEventCreate");
   find(cuEventRecord, "cuEventRecord");
   find(cuEventSynchronize, "cuEventSynchronize");

@@ -18,7 +18,7 @@ using Function = struct FunctionOfDriver*;
 using Stream = struct StreamOfDriver*;
 using Event = struct EventOfDriver*;
 
-inline constexpr Result out_of_memory = 2;
+inline constexpr Result out_of_memory = 2, not_ready = 600;
 inline constexpr int attribute_multiprocessors = 16, attribute_major = 75;
 inline constexpr int option_error_log = 5, option_error_log_size = 6;
 inline constexpr unsigned stream_non_blocking = 1, event_without_timing = 2;
@@ -34,6 +34,7 @@ struct Driver {
   Result (*cuGetErrorString)(Result error, const char** text);
   Result (*cuStreamCreate)(Stream* stream, unsigned flags);
   Result (*cuStreamSynchronize)(Stream stream);
+  Result (*cuStreamQuery)(Stream stream);
   Result (*cuEventCreate)(Event* event, unsigned flags);
   Result (*cuEventRecord)(Event event, Stream stream);
   Result (*cuEventSynchronize)(Event event);

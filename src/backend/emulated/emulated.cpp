@@ -3,7 +3,6 @@
 // What the engine does for a GPU (which copy of an array is the newest, who waits for it) goes wrong
 // here as it would there, without one.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <new>
 #include <unordered_map>
@@ -21,6 +20,7 @@ struct EmulatedCode final : DeviceCode {
   std::shared_ptr<const Executable> executable;
 
   bool may_be_rare() const override { return false; }
+  bool shares_inner_loops() const override { return true; }
   std::span<const std::int32_t> read_early() const override { return {}; }
   bool fits(std::span<const DeviceAddress>, std::span<const std::int64_t>) const override {
     return true;
@@ -79,26 +79,18 @@ class EmulatedDevice final : public Device {
         static_cast<std::byte*>(aligned));
     return {.flags = float_flags(), .is_rare = false};
   }
-  // By the plainest way there is, so that errors of who asks for it can be seen.
-  bool multiply(const MatrixProducts& products, const Product& where) override {
-    if (products.dtype != DType::Float64) return false;
-    const auto number = [&](DeviceAddress address, std::int64_t offset) -> double& {
-      return *reinterpret_cast<double*>(at(address) + offset);
-    };
-    bool is_finite = true;
-    for (const auto& start : products.starts)
-      for (std::int64_t i = 0; i < products.rows; ++i)
-        for (std::int64_t j = 0; j < products.columns; ++j) {
-          double sum = 0;
-          for (std::int64_t k = 0; k < products.inner; ++k)
-            sum += number(where.left,
-                          start.left + i * products.left.row + k * products.left.column) *
-                   number(where.right,
-                          start.right + k * products.right.row + j * products.right.column);
-          number(where.out, start.out + i * products.out.row + j * products.out.column) = sum;
-          is_finite &= std::isfinite(sum);
-        }
-    if (where.is_finite) *where.is_finite = is_finite;
+  // As the host does, so that the bits are the same.
+  bool multiply(const Call& call, const MatrixProducts& products, const Product& where) override {
+    std::byte* const pointers[] = {at(where.out), at(where.left), at(where.right)};
+    call.run(pointers);
+    if (!where.is_finite) return true;
+    const DType part = real_of(products.dtype);
+    const auto count = static_cast<std::int64_t>(products.starts.size()) * products.rows *
+                       products.columns * (is_complex(products.dtype) ? 2 : 1);
+    std::vector<std::uint8_t> answers(static_cast<std::size_t>(count));
+    void* args[] = {answers.data(), at(where.out)};
+    loop(Op::Isfinite, part)(args, count, 0);
+    *where.is_finite = std::ranges::find(answers, 0) == answers.end();
     return true;
   }
   // All is worth it: the more goes there, the more is tested.

@@ -31,6 +31,12 @@ bool has_vector_loop(const Block& block) {
   return found;
 }
 
+bool has_while(const Block& block) {
+  bool found = false;
+  for_each_instr(block, [&](const Instr& instr) { found |= instr.kind == InstrKind::While; });
+  return found;
+}
+
 bool has_stores(const Block& block) {
   bool found = false;
   for_each_instr(block, [&](const Instr& instr) { found |= instr.kind == InstrKind::Store; });
@@ -54,8 +60,10 @@ GridEmitter::GridEmitter(const Kernel& kernel, Formulas& formulas, Module& modul
 
 GridCode GridEmitter::run() {
   try {
-    if (kernel_.may_stop) throw Unsupported{"it may be asked to stop"};
     choose_form();
+    // A thread that stops must not leave others at a barrier.
+    if (kernel_.may_stop && code_.form != GridForm::Threads && has_while(kernel_.code))
+      throw Unsupported{"it may have to be stopped"};
     open_function();
     block(kernel_.code);
     if_then(builder_.CreateICmpNE(builder_.CreateLoad(builder_.getInt32Ty(), state_), int32(0)),
@@ -105,6 +113,7 @@ void GridEmitter::open_function() {
   for (DType dtype : kernel_.scalars)
     types.append(static_cast<std::size_t>(parts_of(dtype)), element_type(dtype));
   types.append({int64_type, pointer, int64_type, pointer});
+  if (kernel_.may_stop) types.push_back(pointer);
   constexpr std::size_t most_parameters = 400;  // 4 KiB of them
   if (types.size() > most_parameters) throw Unsupported{"it has too many arguments"};
   function_ = Function::Create(FunctionType::get(builder_.getVoidTy(), types, false),
@@ -129,6 +138,7 @@ void GridEmitter::open_function() {
   Value* scratch = argument++;
   Value* scratch_bytes = argument++;
   state_address_ = argument++;
+  if (kernel_.may_stop) stop_address_ = argument++;
   thread_ = special(Intrinsic::nvvm_read_ptx_sreg_tid_x);
   threads_ = special(Intrinsic::nvvm_read_ptx_sreg_ntid_x);
   Value* owner = special(Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
@@ -305,6 +315,7 @@ void GridEmitter::while_loop(const Instr& instr) {
   builder_.CreateBr(test);
   builder_.SetInsertPoint(test);
   has_read_ = true;
+  stop_if_asked();
   block(instr.other);
   const auto number = static_cast<std::size_t>(instr.number);
   check(locals_[number][0] != nullptr, "the condition of a While is written before it is asked");
@@ -315,6 +326,32 @@ void GridEmitter::while_loop(const Instr& instr) {
   builder_.CreateBr(test);
   builder_.SetInsertPoint(after);
   has_read_ = true;
+}
+
+// Loops whose rounds are counted end by themselves. To look takes as long as many rounds.
+void GridEmitter::stop_if_asked() {
+  if (!stop_address_) return;
+  constexpr std::uint32_t rounds_between_looks = 1024;
+  Type* type = builder_.getInt32Ty();
+  if (!rounds_) {
+    rounds_ = stack(type, "rounds");
+    IRBuilder<>::InsertPointGuard guard(builder_);
+    builder_.SetInsertPoint(entry_->getTerminator());
+    builder_.CreateStore(int32(0), rounds_);
+  }
+  Value* rounds = builder_.CreateAdd(builder_.CreateLoad(type, rounds_), int32(1));
+  builder_.CreateStore(rounds, rounds_);
+  Value* is_time = builder_.CreateICmpEQ(
+      builder_.CreateAnd(rounds, int32(rounds_between_looks - 1)), int32(0));
+  if_then(is_time, [&] {
+    BasicBlock* stopped = new_block("stopped");
+    BasicBlock* next = new_block("next");
+    Value* asked = builder_.CreateLoad(type, stop_address_, /*isVolatile=*/true);
+    builder_.CreateCondBr(builder_.CreateICmpEQ(asked, int32(0)), next, stopped);
+    builder_.SetInsertPoint(stopped);
+    builder_.CreateRetVoid();
+    builder_.SetInsertPoint(next);
+  });
 }
 
 void GridEmitter::loop(const Instr& instr) {

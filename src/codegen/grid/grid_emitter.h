@@ -67,6 +67,7 @@ class GridEmitter {
   void store(const Instr& instr);
   void branch_if(const Instr& instr);
   void while_loop(const Instr& instr);
+  void stop_if_asked();
   void loop(const Instr& instr);
   void vector_loop(const Instr& instr, llvm::Value* begin, llvm::Value* end);
   void serial_loop(const Instr& instr, llvm::Value* begin, llvm::Value* end);
@@ -124,6 +125,7 @@ class GridEmitter {
   std::vector<llvm::Value*> operands_, integers_;
   std::vector<Number> scalars_;
   llvm::Value *extent_ = nullptr, *state_ = nullptr, *state_address_ = nullptr;
+  llvm::Value *stop_address_ = nullptr, *rounds_ = nullptr;  // null: it can't be asked to
   llvm::Value *thread_ = nullptr, *threads_ = nullptr;  // of the block, along x
   llvm::Value* shared_ = nullptr;
   std::vector<std::vector<GridSum>*> sums_;  // of the loops around
