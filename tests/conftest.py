@@ -20,15 +20,6 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if os.environ.get("FRIT_DEVICE", "cpu") == "cpu":
-        return
-    skip = pytest.mark.skip(reason="runs on a device")
-    for item in items:
-        if item.get_closest_marker("on_host"):
-            item.add_marker(skip)
-
-
 @pytest.fixture(params=["eager", "interpreter", "compiled"])
 def tier(request: pytest.FixtureRequest) -> Any:
     """Runs the test once with each tier: `compiled` waits for the compiler before each launch."""
@@ -41,6 +32,10 @@ def tier(request: pytest.FixtureRequest) -> Any:
 
 # What `make nightly` sets: all tests with small arrays recorded as large ones are.
 RECORDED = os.environ.get("FRIT_TEST_RECORDED", "") not in ("", "0")
+
+
+# All tests with kernels on a device: FRIT_DEVICE=emulated, or cuda with FRIT_DEVICE_COST=0.
+ON_DEVICE = os.environ.get("FRIT_DEVICE", "cpu") != "cpu"
 
 
 @pytest.fixture(autouse=RECORDED)
@@ -128,6 +123,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if RECORDED and item.get_closest_marker("at_once"):
             item.add_marker(pytest.mark.skip(reason="is about what is computed at once"))
+        if ON_DEVICE and item.get_closest_marker("on_host"):
+            item.add_marker(pytest.mark.skip(reason="is about how the CPU does it"))
         if item.nodeid in exact or item.nodeid.startswith(prefixes):
             runs = "!" + item.nodeid not in known
             item.add_marker(

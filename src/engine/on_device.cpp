@@ -444,9 +444,8 @@ Overwritten Engine::keep_overwritten(const Step& step, const Running& running) {
            running.slots[b.slot]->bytes <= most_bytes;
   };
   if (std::ranges::none_of(step.launch.operands, is_small)) return {};
-  for (const Binding& b : step.launch.operands)
-    if (is_small(b)) residence_->fetch(*running.slots[b.slot]);
-  return overwritten_by(group, running.nodes, most_bytes);
+  return overwritten_by(group, running.nodes, most_bytes,
+                        [&](Base& base) { residence_->fetch(base); });
 }
 
 // The shadowed arrays still have their old contents.

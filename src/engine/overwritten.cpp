@@ -9,7 +9,7 @@
 namespace frit {
 
 Overwritten overwritten_by(const std::vector<std::uint32_t>& group, const std::vector<Node>& nodes,
-                           std::int64_t most_bytes) {
+                           std::int64_t most_bytes, const std::function<void(Base&)>& fetch) {
   Overwritten overwritten;
   const auto candidates =
       std::ranges::count_if(group, [&](std::uint32_t k) { return is_candidate(nodes[k]); });
@@ -29,9 +29,10 @@ Overwritten overwritten_by(const std::vector<std::uint32_t>& group, const std::v
         read.push_back(&a);
       else if (!is_read(a))
         return;
-      else if (a.base->bytes <= most_bytes && nodes[k].kind != NodeKind::Reduce)
+      else if (a.base->bytes <= most_bytes && nodes[k].kind != NodeKind::Reduce) {
+        if (fetch) fetch(*a.base);
         overwritten.keep(a.base);
-      else
+      } else
         is_all = false;
     });
   }

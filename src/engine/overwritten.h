@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -65,7 +66,9 @@ class Overwritten {
 
 // Those whose old elements a member of the group reads, and could be warned of. None where some are
 // larger, for then the results have to tell, or where a sum has, which is judged by its results.
+// Of each that is kept, `fetch` first sees to it that the host's memory is the newest.
 Overwritten overwritten_by(const std::vector<std::uint32_t>& group, const std::vector<Node>& nodes,
-                           std::int64_t most_bytes);
+                           std::int64_t most_bytes,
+                           const std::function<void(Base&)>& fetch = nullptr);
 
 }  // namespace frit

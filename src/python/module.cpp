@@ -259,6 +259,14 @@ void add_engine(nb::module_& m) {
   m.def("set_check", set_check_by_name, "check"_a);
   m.def("set_device", set_device_by_name, "name"_a);
   m.def("device", name_of_device);
+  m.def(
+      "set_device_cost",
+      [](double nanoseconds) {
+        const std::scoped_lock lock(Engine::lock());
+        return std::exchange(Engine::get().settings.device_cost, nanoseconds);
+      },
+      "nanoseconds"_a,
+      "What a launch has to take on one core for a device to get it, if its arrays aren't there.");
   m.def("device_description", device_description);
   m.def(
       "synchronize",

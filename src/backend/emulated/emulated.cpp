@@ -3,7 +3,9 @@
 // What the engine does for a GPU (which copy of an array is the newest, who waits for it) goes wrong
 // here as it would there, without one.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <unordered_map>
 #include <vector>
@@ -33,6 +35,8 @@ class EmulatedDevice final : public Device {
   std::string description() const override { return "the interpreter on memory of its own"; }
 
   DeviceAddress allocate(std::int64_t bytes) override {
+    if (in_use_ + bytes > most_) throw std::bad_alloc();
+    in_use_ += bytes;
     auto* memory = static_cast<std::byte*>(
         ::operator new (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)), alignment));
     // What nobody has written there is no number that a program could take for one.
@@ -40,6 +44,7 @@ class EmulatedDevice final : public Device {
     return reinterpret_cast<DeviceAddress>(memory);
   }
   void deallocate(DeviceAddress memory, std::int64_t bytes) override {
+    in_use_ -= bytes;
     std::memset(at(memory), 0x5a, static_cast<std::size_t>(bytes));
     ::operator delete (at(memory), alignment);
   }
@@ -100,6 +105,12 @@ class EmulatedDevice final : public Device {
   static constexpr std::align_val_t alignment{256};
   static std::byte* at(DeviceAddress address) { return reinterpret_cast<std::byte*>(address); }
 
+  // FRIT_EMULATED_MEMORY: how many bytes it has.
+  const std::int64_t most_ = [] {
+    const char* given = std::getenv("FRIT_EMULATED_MEMORY");
+    return given ? std::strtoll(given, nullptr, 10) : std::numeric_limits<std::int64_t>::max();
+  }();
+  std::int64_t in_use_ = 0;
   std::unique_ptr<Backend> interpreter_ = make_interpreter();
   std::unordered_map<std::string, std::unique_ptr<EmulatedCode>> codes_;
 };
