@@ -23,7 +23,6 @@ from pathlib import Path
 from statistics import geometric_mean, median
 
 import numpy
-
 from workloads import BY_NAME, WORKLOADS, Workload
 
 HERE = Path(__file__).resolve().parent

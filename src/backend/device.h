@@ -50,8 +50,8 @@ struct DeviceOutcome {
 class Device {
  public:
   virtual ~Device() = default;
-  virtual std::string_view name() const = 0;      // "cuda"
-  virtual std::string description() const = 0;    // "NVIDIA H100 80GB HBM3"
+  virtual std::string_view name() const = 0;    // "cuda"
+  virtual std::string description() const = 0;  // "NVIDIA H100 80GB HBM3"
   // Throws std::bad_alloc. Aligned to 256 bytes; the contents are undefined.
   virtual DeviceAddress allocate(std::int64_t bytes) = 0;
   virtual void deallocate(DeviceAddress memory, std::int64_t bytes) = 0;  // bytes as allocated
@@ -81,8 +81,7 @@ class Device {
     DeviceAddress left = 0, right = 0, out = 0;
     bool* is_finite = nullptr;
   };
-  virtual bool multiply(const Call& call, const MatrixProducts& products,
-                        const Product& where) = 0;
+  virtual bool multiply(const Call& call, const MatrixProducts& products, const Product& where) = 0;
 
   // Nanoseconds that a launch takes beside its work, and a byte takes on its way over and back.
   struct Costs {

@@ -38,6 +38,9 @@ struct KernelCode {
   double improve_at = 2e8;                        // of cost_seen: where faster code is asked for
   const DeviceCode* on_device = nullptr;
   bool is_for_host = false;  // the device has none
+  // How many times its guessed cost it took, where that was measured: nobody knows beforehand how
+  // often a while goes round.
+  double times_guessed = 1;
 };
 
 // What explain says of a node; its text is made when somebody asks.

@@ -252,8 +252,8 @@ void Engine::run(CachedPlan& cached) {
       const std::uint32_t group = plan.steps[k].group;
       for (; k < end; ++k) {
         const Step& step = plan.steps[k];
-        const bool is_done = residence_ && step.kind == StepKind::Call &&
-                             run_call_on_device(step, running);
+        const bool is_done =
+            residence_ && step.kind == StepKind::Call && run_call_on_device(step, running);
         if (residence_ && !is_done && step.kind != StepKind::Launch) bring_home(step, running);
         switch (step.kind) {
           case StepKind::Launch:

@@ -2,6 +2,7 @@
 #include "engine/nest_run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 
@@ -594,7 +595,7 @@ class NestRun {
 
   void launch(std::int32_t number) {
     const NestLaunch& l = program_.launches[at(number)];
-    if (waits_for_sweep(number, l)) return;
+    if (!may_go_to_device(number, l) && waits_for_sweep(number, l)) return;
     sweep();
     note_flags_of_host();  // a launch clears them
     if (l.across) return launch_waves(number, l);
@@ -668,13 +669,33 @@ class NestRun {
                             .near = near};
     Engine& engine = Engine::get();
     KernelCode& code = *state_.code[at(number)];
-    if (engine.has_device()) {
+    if (may_go_to_device(number, l)) {
       if (const auto flags = launch_on_device(l, code, arguments, shape)) {
         flags_ |= *flags;
         return;
       }
+      return launch_and_measure(l, code, arguments, shape);
     }
     flags_ |= engine.launch(code, l.pace, arguments, shape);
+  }
+
+  // So that the next one may go to the device.
+  void launch_and_measure(const NestLaunch& l, KernelCode& code, const LaunchArguments& arguments,
+                          const LaunchShape& shape) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point start = Clock::now();
+    flags_ |= Engine::get().launch(code, l.pace, arguments, shape);
+    const double nanoseconds =
+        std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+    const bool is_compiled =
+        code.compiled && code.compiled->load(std::memory_order_acquire) != nullptr;
+    if (is_compiled && shape.cost > 0)
+      code.times_guessed = std::max(1.0, nanoseconds * ThreadPool::get().threads() / shape.cost);
+  }
+
+  bool may_go_to_device(std::int32_t number, const NestLaunch& l) const {
+    return Engine::get().has_device() && l.grain == PlanNode::Grain::Lane &&
+           !state_.code[at(number)]->is_for_host;
   }
 
   // Each iteration is a thread there: chunks of them, which CPUs have one each of, are too few.
@@ -682,13 +703,11 @@ class NestRun {
                                            const LaunchArguments& arguments,
                                            const LaunchShape& shape) {
     using PointerKind = NestLaunch::Pointer::Kind;
-    if (l.grain != PlanNode::Grain::Lane) return std::nullopt;
     std::vector<Engine::Region> regions;
     for (const NestLaunch::Pointer& p : l.operands) {
       if (p.kind == PointerKind::Parameter) {
         const ByteSpan bytes = bytes_of(call_.arrays[at(p.number)], array_type(p.number));
-        regions.push_back(
-            {const_cast<std::byte*>(bytes.low), const_cast<std::byte*>(bytes.high)});
+        regions.push_back({const_cast<std::byte*>(bytes.low), const_cast<std::byte*>(bytes.high)});
       } else if (p.kind == PointerKind::Local) {
         Scalar& local = state_.locals[at(p.number)];
         regions.push_back({local.bytes, local.bytes + sizeof local.bytes});

@@ -38,7 +38,8 @@ void Engine::open_device(DeviceKind kind) {
     residence_ = known->second.get();
     return;
   }
-  auto device = kind == DeviceKind::Emulated ? make_emulated_device() : make_cuda_device(*compiler_);
+  auto device =
+      kind == DeviceKind::Emulated ? make_emulated_device() : make_cuda_device(*compiler_);
   residences_.emplace_back(kind, std::make_unique<Residence>(std::move(device)));
   residence_ = residences_.back().second.get();
 }
@@ -164,9 +165,8 @@ const DeviceCode* Engine::device_code_for(const Step& step, KernelCode& code,
   if (code.is_for_host) return nullptr;
   const bool is_there = std::ranges::any_of(launch.operands, [&](const Binding& b) {
     if (b.kind != Binding::Kind::Slot) return false;
-    return b.slot < running.slots.size()
-               ? residence_->is_newest(*running.slots[b.slot])
-               : running.copies[b.slot - running.slots.size()].is_newest;
+    return b.slot < running.slots.size() ? residence_->is_newest(*running.slots[b.slot])
+                                         : running.copies[b.slot - running.slots.size()].is_newest;
   });
   if (!is_there && launch.cost < least_device_cost()) return nullptr;
   if (!code.on_device) {
@@ -241,8 +241,8 @@ bool Engine::run_on_device(const Step& step, KernelCode& code, Running& running)
     }
   };
   const auto& group = running.cached.plan->groups[step.group].nodes;
-  const bool is_checked = std::ranges::any_of(
-      group, [&](std::uint32_t k) { return is_candidate(running.nodes[k]); });
+  const bool is_checked =
+      std::ranges::any_of(group, [&](std::uint32_t k) { return is_candidate(running.nodes[k]); });
   Overwritten overwritten;
   DeviceOutcome outcome;
   const std::vector<Scalar> scalars = running.scalars(launch);
@@ -319,19 +319,20 @@ std::vector<Copied> merged(const Kernel& kernel, std::span<const Engine::Region>
 std::optional<unsigned> Engine::launch_on_device(KernelCode& code, const LaunchArguments& arguments,
                                                  const LaunchShape& shape,
                                                  std::span<const Region> regions) {
-  if (code.is_for_host || shape.cost < least_device_cost() || shape.scratch_bytes > 0)
+  const double cost = shape.cost * code.times_guessed;
+  if (code.is_for_host || cost < least_device_cost() || shape.scratch_bytes > 0)
     return std::nullopt;
   const Kernel& kernel = *code.kernel;
   std::vector<Copied> memory = merged(kernel, regions);
   if (!residence_ && !try_open_device()) return std::nullopt;
   Device& device = residence_->device();
   const Device::Costs costs = device.costs();
-  double there = costs.time_of(shape.cost, shape.extent);
+  double there = costs.time_of(cost, shape.extent);
   for (const Copied& m : memory) {
     const auto bytes = static_cast<double>(m.high - m.low);
     there += bytes * (costs.upload_byte + (m.is_written ? costs.download_byte : 0));
   }
-  if (there > shape.cost / ThreadPool::get().threads()) return std::nullopt;
+  if (there > cost / ThreadPool::get().threads()) return std::nullopt;
   if (!code.on_device) {
     const Device::Found found = device.code_for(code.kernel, settings.tier == Tier::Compiled);
     code.on_device = found.code;
@@ -365,9 +366,9 @@ std::optional<unsigned> Engine::launch_on_device(KernelCode& code, const LaunchA
       const auto found = std::ranges::find_if(memory, [&](const Copied& m) {
         return m.low <= regions[k].low && regions[k].high <= m.high && m.low < m.high;
       });
-      addresses.push_back(found == memory.end() ? 0
-                                                : found->address + static_cast<DeviceAddress>(
-                                                                       first - found->low));
+      addresses.push_back(found == memory.end()
+                              ? 0
+                              : found->address + static_cast<DeviceAddress>(first - found->low));
     }
     const DeviceLaunch launch{
         .operands = addresses,

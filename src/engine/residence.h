@@ -53,7 +53,8 @@ class Residence {
   void fetch(Copy& copy, std::byte* host);
   void drop(Copy& copy);
   // A plan's table, which doesn't change.
-  DeviceAddress table(const std::shared_ptr<const Plan>& plan, const std::vector<std::int64_t>& table);
+  DeviceAddress table(const std::shared_ptr<const Plan>& plan,
+                      const std::vector<std::int64_t>& table);
 
   void upload(DeviceAddress to, const std::byte* from, std::int64_t bytes);
   void download(std::byte* to, DeviceAddress from, std::int64_t bytes);

@@ -40,8 +40,8 @@ class alignas(64) Base {
   // nobody else can see it, since steps that wait read it (postpone.cpp).
   bool is_postponed : 1 = false, was_postponed : 1 = false, is_kept : 1 = false;
   bool is_on_device : 1 = false;  // a device has a copy (engine/residence.h)
-  std::uint32_t slot = 0;     // its number in the trace that is evaluated,
-  std::uint64_t segment = 0;  // if that is the trace with this number
+  std::uint32_t slot = 0;         // its number in the trace that is evaluated,
+  std::uint64_t segment = 0;      // if that is the trace with this number
   // What the memory holds behind all that is recorded: equal stamps, the same bytes. 0: it has not
   // been stamped since it was last written. Who writes without a node sets it to 0 behind that.
   std::uint64_t stamp = 0;

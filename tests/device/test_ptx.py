@@ -32,7 +32,12 @@ def test_kernels_become_ptx(name, tmp_path):
     ended = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)],
         env=os.environ
-        | {"FRIT_DUMP": "ptx", "FRIT_CHECK_LLVM": "1", "FRIT_DEVICE": "cpu", "FRIT_TIER": "compiled"},
+        | {
+            "FRIT_DUMP": "ptx",
+            "FRIT_CHECK_LLVM": "1",
+            "FRIT_DEVICE": "cpu",
+            "FRIT_TIER": "compiled",
+        },
         capture_output=True,
         text=True,
         timeout=300,

@@ -53,14 +53,7 @@ class Report:
             f"launches   {launches:,}: {s['interpreted_launches']:,} interpreted, "
             f"{s['compiled_launches']:,} compiled, {s['swept_launches']:,} of them in sweeps, "
             f"{s['calls']:,} library calls",
-            *(
-                [
-                    f"device     {on_device:,} of the launches, {_mib(s['bytes_uploaded'])} brought "
-                    f"there, {_mib(s['bytes_downloaded'])} back"
-                ]
-                if on_device
-                else []
-            ),
+            *_device(s),
             f"compiler   {s['kernels_compiled']:,} kernels in {s['compile_seconds']:.3f} s, "
             f"{s['kernels_loaded']:,} from the disk cache",
             f"memory     {_mib(s['bytes_peak'])} at most, {_mib(s['bytes_live'])} now, "
@@ -80,6 +73,15 @@ class Report:
 def _line(site: Any) -> str:
     reason = f" ({site.reason})" if site.reason else ""
     return f"  {site.file}:{site.line}: {site.function} x {site.count:,}{reason}"
+
+
+def _device(s: dict[str, Any]) -> list[str]:
+    if not s["device_launches"]:
+        return []
+    return [
+        f"device     {s['device_launches']:,} of the launches; "
+        f"{_mib(s['bytes_uploaded'])} brought there, {_mib(s['bytes_downloaded'])} back"
+    ]
 
 
 def _mib(size: int) -> str:

@@ -97,7 +97,8 @@ bool Blas::multiply(const MatrixProducts& p, Pointer left, Pointer right, Pointe
     return true;
   };
   MatrixProducts::Steps l = p.left, r = p.right, o = p.out;
-  if (!elements(l) || !elements(r) || !elements(o) || (left | right | out) % static_cast<Pointer>(size_of(real_of(p.dtype))) != 0)
+  if (!elements(l) || !elements(r) || !elements(o) ||
+      (left | right | out) % static_cast<Pointer>(size_of(real_of(p.dtype))) != 0)
     return false;
   const int type = p.dtype == DType::Float32     ? 0
                    : p.dtype == DType::Float64   ? 1
@@ -126,11 +127,10 @@ bool Blas::multiply(const MatrixProducts& p, Pointer left, Pointer right, Pointe
     if (is_dot)
       status = f.dot(handle, p.inner, x, l.column, y, r.row, to);
     else if (p.columns == 1 && r.row > 0)
-      status = a->transposition == as_is
-                   ? f.gemv(handle, as_is, p.rows, p.inner, one, x, a->leading, y, r.row, none, to,
-                            o.row)
-                   : f.gemv(handle, transposed, p.inner, p.rows, one, x, a->leading, y, r.row, none,
-                            to, o.row);
+      status = a->transposition == as_is ? f.gemv(handle, as_is, p.rows, p.inner, one, x,
+                                                  a->leading, y, r.row, none, to, o.row)
+                                         : f.gemv(handle, transposed, p.inner, p.rows, one, x,
+                                                  a->leading, y, r.row, none, to, o.row);
     else  // by columns the transposed product: right' @ left'
       status = f.gemm(handle, 1 - b->transposition, 1 - a->transposition, p.columns, p.rows,
                       p.inner, one, y, b->leading, x, a->leading, none, to, o.row);

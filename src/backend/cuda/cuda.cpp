@@ -290,8 +290,8 @@ class CudaDevice final : public Device {
     Pointer state = needs_outcome ? state_ : state_ + sizeof *outcome_;
     std::int64_t extent = launch.extent;
     std::vector<void*> parameters;
-    parameters.reserve(launch.operands.size() + launch.integers.size() +
-                       2 * launch.scalars.size() + 4);
+    parameters.reserve(launch.operands.size() + launch.integers.size() + 2 * launch.scalars.size() +
+                       4);
     const auto pass = [&](const auto& value) {
       parameters.push_back(const_cast<void*>(static_cast<const void*>(&value)));
     };
@@ -334,17 +334,20 @@ class CudaDevice final : public Device {
     constexpr unsigned threads = codegen::most_grid_threads;
     const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(
         (count + threads - 1) / threads, std::uint64_t{32} * static_cast<unsigned>(processors_)));
-    check(driver_.cuLaunchKernel(looks, blocks, 1, 1, threads, 1, 1, 0, stream_, parameters,
-                                 nullptr),
-          "cuLaunchKernel");
+    check(
+        driver_.cuLaunchKernel(looks, blocks, 1, 1, threads, 1, 1, 0, stream_, parameters, nullptr),
+        "cuLaunchKernel");
     *where.is_finite = outcome() == 0;
     return true;
   }
 
   // As measured on an H100 behind PCIe.
   Costs costs() const override {
-    return {.launch = 15e3, .upload_byte = 0.06, .download_byte = 0.06,
-            .slowness = 40, .most_threads = 1e4};
+    return {.launch = 15e3,
+            .upload_byte = 0.06,
+            .download_byte = 0.06,
+            .slowness = 40,
+            .most_threads = 1e4};
   }
 
  private:
@@ -489,7 +492,8 @@ class CudaDevice final : public Device {
         shape.block_x = static_cast<unsigned>(std::min(width, threads));
         shape.block_y = static_cast<unsigned>(threads / shape.block_x);
         shape.grid_x = blocks(parts(launch.extent, shape.block_y), most_blocks);
-        shape.grid_y = blocks(parts(inner, shape.block_x), std::max<std::int64_t>(1, most_blocks / shape.grid_x));
+        shape.grid_y = blocks(parts(inner, shape.block_x),
+                              std::max<std::int64_t>(1, most_blocks / shape.grid_x));
         break;
       case codegen::GridForm::Blocks:
         shape.block_x = static_cast<unsigned>(std::clamp<std::int64_t>(width, 32, threads));

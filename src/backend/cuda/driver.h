@@ -52,7 +52,7 @@ struct Driver {
                            unsigned block_x, unsigned block_y, unsigned block_z,
                            unsigned shared_bytes, Stream stream, void** parameters, void** extra);
 
-  Driver();  // throws DeviceError
+  Driver();                                           // throws DeviceError
   void check(Result result, const char* what) const;  // throws DeviceError
 };
 

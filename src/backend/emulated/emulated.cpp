@@ -38,7 +38,7 @@ class EmulatedDevice final : public Device {
     if (in_use_ + bytes > most_) throw std::bad_alloc();
     in_use_ += bytes;
     auto* memory = static_cast<std::byte*>(
-        ::operator new (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)), alignment));
+        ::operator new(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)), alignment));
     // What nobody has written there is no number that a program could take for one.
     std::memset(memory, 0xa5, static_cast<std::size_t>(bytes));
     return reinterpret_cast<DeviceAddress>(memory);
@@ -46,7 +46,7 @@ class EmulatedDevice final : public Device {
   void deallocate(DeviceAddress memory, std::int64_t bytes) override {
     in_use_ -= bytes;
     std::memset(at(memory), 0x5a, static_cast<std::size_t>(bytes));
-    ::operator delete (at(memory), alignment);
+    ::operator delete(at(memory), alignment);
   }
   void upload(DeviceAddress to, const std::byte* from, std::int64_t bytes) override {
     std::memcpy(at(to), from, static_cast<std::size_t>(bytes));

@@ -25,9 +25,8 @@ int parts_of(DType dtype) { return is_complex(dtype) ? 2 : 1; }
 
 bool has_vector_loop(const Block& block) {
   bool found = false;
-  for_each_instr(block, [&](const Instr& instr) {
-    found |= instr.kind == InstrKind::Loop && instr.vector;
-  });
+  for_each_instr(
+      block, [&](const Instr& instr) { found |= instr.kind == InstrKind::Loop && instr.vector; });
   return found;
 }
 
@@ -200,7 +199,9 @@ BasicBlock* GridEmitter::new_block(const char* name) {
 }
 
 Value* GridEmitter::special(unsigned intrinsic) {
-  return builder_.CreateZExt(builder_.CreateIntrinsic(static_cast<Intrinsic::ID>(intrinsic), ArrayRef<Type*>(), ArrayRef<Value*>()), builder_.getInt64Ty());
+  return builder_.CreateZExt(builder_.CreateIntrinsic(static_cast<Intrinsic::ID>(intrinsic),
+                                                      ArrayRef<Type*>(), ArrayRef<Value*>()),
+                             builder_.getInt64Ty());
 }
 
 // ---- control flow -------------------------------------------------------------------------------
@@ -279,7 +280,8 @@ void GridEmitter::instruction(const Instr& instr) {
         IRBuilder<>::InsertPointGuard guard(builder_);
         builder_.SetInsertPoint(entry_->getTerminator());
         for (int k = 0; k < parts_of(dtype); ++k)
-          builder_.CreateStore(Constant::getNullValue(element_type(dtype)), locals_[number][static_cast<std::size_t>(k)]);
+          builder_.CreateStore(Constant::getNullValue(element_type(dtype)),
+                               locals_[number][static_cast<std::size_t>(k)]);
       }
       if (instr.kind == InstrKind::ReadLocal)
         value(instr.result) = load_parts(locals_[number].data(), dtype);
@@ -303,8 +305,9 @@ void GridEmitter::branch_if(const Instr& instr) {
     block(instructions);
   };
   const std::function<void()> otherwise = [&] { part(instr.other); };
-  if_then(truth(value(instr.args[0])), [&] { part(instr.body); },
-          instr.other.empty() ? nullptr : otherwise);
+  if_then(
+      truth(value(instr.args[0])), [&] { part(instr.body); },
+      instr.other.empty() ? nullptr : otherwise);
   has_read_ = true;
 }
 
@@ -341,8 +344,8 @@ void GridEmitter::stop_if_asked() {
   }
   Value* rounds = builder_.CreateAdd(builder_.CreateLoad(type, rounds_), int32(1));
   builder_.CreateStore(rounds, rounds_);
-  Value* is_time = builder_.CreateICmpEQ(
-      builder_.CreateAnd(rounds, int32(rounds_between_looks - 1)), int32(0));
+  Value* is_time =
+      builder_.CreateICmpEQ(builder_.CreateAnd(rounds, int32(rounds_between_looks - 1)), int32(0));
   if_then(is_time, [&] {
     BasicBlock* stopped = new_block("stopped");
     BasicBlock* next = new_block("next");
@@ -466,8 +469,8 @@ Number GridEmitter::load_at(DType dtype, Value* pointer) {
   Type* type = element_type(dtype);
   const Align alignment(static_cast<unsigned>(size_of(real_of(dtype))));
   for (unsigned k = 0; k < static_cast<unsigned>(number.parts); ++k)
-    number.part[k] = builder_.CreateAlignedLoad(
-        type, builder_.CreateConstGEP1_64(type, pointer, k), alignment);
+    number.part[k] =
+        builder_.CreateAlignedLoad(type, builder_.CreateConstGEP1_64(type, pointer, k), alignment);
   return number;
 }
 
@@ -591,10 +594,10 @@ void GridEmitter::note_errors(Op op, DType in, DType out, ArrayRef<Number> opera
     // Of two equal infinities their difference is taken.
     Value *x = operands[0].part[0], *y = operands[1].part[0];
     Value* size = builder_.CreateUnaryIntrinsic(Intrinsic::fabs, x);
-    raise_if(builder_.CreateAnd(
-                 builder_.CreateFCmpOEQ(size, ConstantFP::getInfinity(size->getType())),
-                 builder_.CreateFCmpOEQ(x, y)),
-             flag_invalid);
+    raise_if(
+        builder_.CreateAnd(builder_.CreateFCmpOEQ(size, ConstantFP::getInfinity(size->getType())),
+                           builder_.CreateFCmpOEQ(x, y)),
+        flag_invalid);
   }
   const auto is_nan = [&](Value* x) { return builder_.CreateFCmpUNO(x, x); };
   const auto is_finite = [&](Value* x) {
@@ -610,8 +613,8 @@ void GridEmitter::note_errors(Op op, DType in, DType out, ArrayRef<Number> opera
     }
   for (int k = 0; k < made.parts; ++k) {
     raise_if(builder_.CreateAnd(is_nan(made.part[k]), number), flag_invalid);
-    Value* large = builder_.CreateNot(
-        builder_.CreateOr(is_finite(made.part[k]), is_nan(made.part[k])));
+    Value* large =
+        builder_.CreateNot(builder_.CreateOr(is_finite(made.part[k]), is_nan(made.part[k])));
     raise_if(builder_.CreateAnd(large, finite), flag_overflow);
     raise_if(builder_.CreateAnd(builder_.CreateAnd(large, finite), has_pole(op, operands)),
              flag_divide);
@@ -628,8 +631,8 @@ Value* GridEmitter::has_pole(Op op, ArrayRef<Number> operands) {
   Value* is_zero = builder_.getTrue();
   for (int k = 0; k < base.parts; ++k)
     is_zero = builder_.CreateAnd(
-        is_zero, builder_.CreateFCmpOEQ(base.part[k],
-                                        Constant::getNullValue(base.part[k]->getType())));
+        is_zero,
+        builder_.CreateFCmpOEQ(base.part[k], Constant::getNullValue(base.part[k]->getType())));
   return is_zero;
 }
 
@@ -650,8 +653,8 @@ Number GridEmitter::cast(DType from, DType to, const Number& operand) {
   };
   Number made{.parts = parts_of(to)};
   for (int k = 0; k < made.parts; ++k)
-    made.part[k] = k < operand.parts ? convert(operand.part[k])
-                                     : Constant::getNullValue(element_type(to));
+    made.part[k] =
+        k < operand.parts ? convert(operand.part[k]) : Constant::getNullValue(element_type(to));
   if (to == DType::Bool && operand.parts == 2)
     made.part[0] = builder_.CreateOr(made.part[0], convert(operand.part[1]));
   return made;
@@ -663,10 +666,10 @@ void GridEmitter::note_conversion(DType from, DType to, Value* number, Value* co
   Value* infinity = ConstantFP::getInfinity(number->getType());
   if (is_float(to)) {
     Value* made = builder_.CreateUnaryIntrinsic(Intrinsic::fabs, converted);
-    raise_if(builder_.CreateAnd(
-                 builder_.CreateFCmpOLT(size, infinity),
-                 builder_.CreateFCmpOEQ(made, ConstantFP::getInfinity(made->getType()))),
-             flag_overflow);
+    raise_if(
+        builder_.CreateAnd(builder_.CreateFCmpOLT(size, infinity),
+                           builder_.CreateFCmpOEQ(made, ConstantFP::getInfinity(made->getType()))),
+        flag_overflow);
     return;
   }
   // All that could be out of range for an integer of half the range, so that nothing is missed.

@@ -33,10 +33,10 @@ struct GridSum {
   DType dtype{};      // of the values
   DType sum_dtype{};  // float16 is added as float32 and rounded once, as NumPy does
   bool is_tree = false;
-  llvm::Value* total[2] = {};     // the result so far
+  llvm::Value* total[2] = {};      // the result so far
   llvm::Value* started = nullptr;  // bool: it has one
-  llvm::Value* slots[2] = {};     // of a tree's leaf: one a thread of the group, or an array
-  llvm::Value* left[2] = {};      // left halves on the way down
+  llvm::Value* slots[2] = {};      // of a tree's leaf: one a thread of the group, or an array
+  llvm::Value* left[2] = {};       // left halves on the way down
 };
 
 class GridEmitter {
@@ -126,7 +126,7 @@ class GridEmitter {
   std::vector<Number> scalars_;
   llvm::Value *extent_ = nullptr, *state_ = nullptr, *state_address_ = nullptr;
   llvm::Value *stop_address_ = nullptr, *rounds_ = nullptr;  // null: it can't be asked to
-  llvm::Value *thread_ = nullptr, *threads_ = nullptr;  // of the block, along x
+  llvm::Value *thread_ = nullptr, *threads_ = nullptr;       // of the block, along x
   llvm::Value* shared_ = nullptr;
   std::vector<std::vector<GridSum>*> sums_;  // of the loops around
   bool in_vector_ = false;
@@ -136,7 +136,9 @@ class GridEmitter {
 };
 
 // NumPy's pairwise sum has 8 accumulators of real numbers, and leaves of at most 16 rounds.
-inline unsigned accumulators_of_tree(DType dtype) { return tree_class(Op::Add, dtype) == 2 ? 4 : 8; }
+inline unsigned accumulators_of_tree(DType dtype) {
+  return tree_class(Op::Add, dtype) == 2 ? 4 : 8;
+}
 inline constexpr unsigned rounds_in_tree_leaf = 16;
 
 }  // namespace frit::codegen

@@ -111,8 +111,8 @@ void GridEmitter::fold_shared(GridSum& sum, Value* count) {
             Number x, y;
             x.part[0] = builder_.CreateLoad(type, place(thread_));
             y.part[0] = builder_.CreateLoad(type, place(other));
-            builder_.CreateStore(
-                apply(sum.reduction->op, sum.dtype, sum.dtype, {x, y}).part[0], place(thread_));
+            builder_.CreateStore(apply(sum.reduction->op, sum.dtype, sum.dtype, {x, y}).part[0],
+                                 place(thread_));
           });
   half->addIncoming(builder_.CreateLShr(half, 1), builder_.GetInsertBlock());
   builder_.CreateBr(test);
@@ -128,8 +128,8 @@ Value* GridEmitter::shuffle(Value* number, Value* lane, bool by_distance) {
   const unsigned bits = type->getScalarSizeInBits();
   Value* word = builder_.CreateBitCast(number, builder_.getIntNTy(bits));
   const unsigned count = accumulators_of_tree(sums_.back()->front().dtype);
-  Value* in_warp = builder_.CreateTrunc(builder_.CreateAnd(thread_, int64(warp - 1)),
-                                        builder_.getInt32Ty());
+  Value* in_warp =
+      builder_.CreateTrunc(builder_.CreateAnd(thread_, int64(warp - 1)), builder_.getInt32Ty());
   Value* first = builder_.CreateAnd(in_warp, int32(~(count - 1)));
   Value* members = builder_.CreateShl(int32((1u << count) - 1), first);
   const auto move = [&](Value* half) {
@@ -144,8 +144,7 @@ Value* GridEmitter::shuffle(Value* number, Value* lane, bool by_distance) {
     return builder_.CreateBitCast(builder_.CreateTrunc(moved, word->getType()), type);
   }
   Value* low = move(builder_.CreateTrunc(word, builder_.getInt32Ty()));
-  Value* high =
-      move(builder_.CreateTrunc(builder_.CreateLShr(word, 32), builder_.getInt32Ty()));
+  Value* high = move(builder_.CreateTrunc(builder_.CreateLShr(word, 32), builder_.getInt32Ty()));
   Value* whole =
       builder_.CreateOr(builder_.CreateZExt(low, word->getType()),
                         builder_.CreateShl(builder_.CreateZExt(high, word->getType()), 32));
@@ -182,9 +181,9 @@ void GridEmitter::shared_tree(const Instr& instr, std::vector<GridSum>& sums, Va
     builder_.SetInsertPoint(test);
     PHINode* width = builder_.CreatePHI(int64_type, 2);
     width->addIncoming(upwards ? two : groups, before);
-    builder_.CreateCondBr(upwards ? builder_.CreateICmpSLE(width, groups)
-                                  : builder_.CreateICmpSGE(width, two),
-                          inside, after);
+    builder_.CreateCondBr(
+        upwards ? builder_.CreateICmpSLE(width, groups) : builder_.CreateICmpSGE(width, two),
+        inside, after);
     builder_.SetInsertPoint(inside);
     emit_code(width);
     width->addIncoming(upwards ? builder_.CreateShl(width, 1) : builder_.CreateLShr(width, 1),
@@ -220,8 +219,7 @@ void GridEmitter::shared_tree(const Instr& instr, std::vector<GridSum>& sums, Va
     tree(sums, read(from), read(to), [&](Value* a, Value* b) { group_leaf(instr, sums, a, b); });
   });
   // One sum after another in the same memory.
-  Value* is_first =
-      builder_.CreateICmpEQ(builder_.CreateURem(thread_, int64(count)), int64(0));
+  Value* is_first = builder_.CreateICmpEQ(builder_.CreateURem(thread_, int64(count)), int64(0));
   for (GridSum& sum : sums) {
     Type* type = element_type(sum.sum_dtype);
     const auto place = [&](Value* of_group, int part) {
@@ -277,16 +275,15 @@ void GridEmitter::group_leaf(const Instr& instr, std::vector<GridSum>& sums, Val
   }
   counted(builder_.CreateAdd(begin, lane), end, int64(count), [&](Value* index) {
     body(instr, index);
-    Value* is_whole = builder_.CreateICmpSLT(
-        builder_.CreateSub(builder_.CreateSub(index, begin), lane), whole);
+    Value* is_whole =
+        builder_.CreateICmpSLT(builder_.CreateSub(builder_.CreateSub(index, begin), lane), whole);
     for (std::size_t k = 0; k < sums.size(); ++k) {
       GridSum& sum = sums[k];
       const Number added = cast(sum.dtype, sum.sum_dtype, value(sum.reduction->value));
       if_then(
           is_whole,
           [&] {
-            store_parts(sum.slots,
-                        add(sum.sum_dtype, load_parts(sum.slots, sum.sum_dtype), added),
+            store_parts(sum.slots, add(sum.sum_dtype, load_parts(sum.slots, sum.sum_dtype), added),
                         sum.sum_dtype);
           },
           [&] { store_parts(rests[k].data(), added, sum.sum_dtype); });
@@ -310,8 +307,7 @@ void GridEmitter::group_leaf(const Instr& instr, std::vector<GridSum>& sums, Val
       for (unsigned from = 0; from + 1 < count; ++from) {
         const Number added = moved(rest, int32(from), false);
         if_then(builder_.CreateICmpSLT(int64(from), behind), [&] {
-          store_parts(sum.total,
-                      add(sum.sum_dtype, load_parts(sum.total, sum.sum_dtype), added),
+          store_parts(sum.total, add(sum.sum_dtype, load_parts(sum.total, sum.sum_dtype), added),
                       sum.sum_dtype);
         });
       }
@@ -334,8 +330,8 @@ void GridEmitter::serial_tree(const Instr& instr, std::vector<GridSum>& sums, Va
 void GridEmitter::serial_leaf(const Instr& instr, std::vector<GridSum>& sums, Value* begin,
                               Value* end) {
   const unsigned count = accumulators_of_tree(sums.front().dtype);
-  Value* whole = builder_.CreateAnd(builder_.CreateSub(end, begin),
-                                    int64(-static_cast<std::int64_t>(count)));
+  Value* whole =
+      builder_.CreateAnd(builder_.CreateSub(end, begin), int64(-static_cast<std::int64_t>(count)));
   const auto slot_of = [&](GridSum& sum, Value* number) {
     std::array<Value*, 2> slot{};
     for (int k = 0; k < parts_of(sum.dtype); ++k)

@@ -1,9 +1,9 @@
 // ptx.cpp: NVIDIA's target, its passes and its text.
 #include "codegen/grid/ptx.h"
 
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
-#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
@@ -88,8 +88,8 @@ void part_registers(Function& function) {
       return builder.CreateCall(InlineAsm::get(type, text, constraints, false), {from});
     };
     if (whole->getType()->isIntegerTy(64))
-      whole = assemble("{ .reg .b32 high; mov.b64 {$0, high}, $1; }", "=r,l",
-                       builder.getInt32Ty(), whole);
+      whole = assemble("{ .reg .b32 high; mov.b64 {$0, high}, $1; }", "=r,l", builder.getInt32Ty(),
+                       whole);
     if (whole->getType()->isIntegerTy(32) && trunc->getType()->getIntegerBitWidth() <= 16)
       whole = assemble("cvt.u16.u32 $0, $1;", "=h,r", builder.getInt16Ty(), whole);
     trunc->replaceAllUsesWith(builder.CreateZExtOrTrunc(whole, trunc->getType()));
