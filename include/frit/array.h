@@ -231,18 +231,7 @@ std::int64_t count_nonzero(const Array& a);  // evaluates
 
 // An opaque step: runs at its place in the program's order with pointers to its (evaluated)
 // operands.
-// A stack of matrix products: out = left @ right. Distances between elements are in bytes.
-struct MatrixProducts {
-  DType dtype{};
-  std::int64_t rows = 0, inner = 0, columns = 0;
-  struct Steps {
-    std::int64_t row = 0, column = 0;
-  } left, right, out;
-  struct Starts {
-    std::int64_t left = 0, right = 0, out = 0;
-  };
-  std::vector<Starts> starts;  // one a product: bytes behind the operands' first elements
-};
+struct MatrixProducts;
 
 class Call {
  public:
@@ -353,8 +342,8 @@ enum class Check : std::uint8_t {
   Bounds,       // in the kernel, always, which then runs at once
 };
 void set_check(Check check);
-// FRIT_DEVICE=cpu|cuda: where launches run that are worth it. Arrays stay there until somebody needs
-// them in memory. Throws DeviceError where there is no such device.
+// FRIT_DEVICE=cpu|cuda: where launches run that are worth it. Arrays stay there until somebody
+// needs them in memory. Throws DeviceError where there is no such device.
 enum class DeviceKind : std::uint8_t {
   Cpu,
   Cuda,      // NVIDIA's GPUs

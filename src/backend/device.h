@@ -4,15 +4,20 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "frit/array.h"
+#include "backend/backend.h"
 #include "ir/kernel.h"
+#include "ir/matrix_products.h"
 
 namespace frit {
+namespace codegen {
+struct GridCode;
+}
 
 using DeviceAddress = std::uint64_t;
 
@@ -75,13 +80,15 @@ class Device {
   virtual DeviceOutcome run(const DeviceCode& code, const DeviceLaunch& launch,
                             bool needs_outcome) = 0;
 
-  // The device's own library computes what the call does. False: it has none for this, and nothing was done.
+  // The device's own library computes it. False: it has none for this, and nothing was done.
   // is_finite: whether all results are finite numbers, where that is asked for.
   struct Product {
     DeviceAddress left = 0, right = 0, out = 0;
     bool* is_finite = nullptr;
+    // How the host does it, on memory at such addresses of its own: the result, left, right.
+    std::function<void(std::span<std::byte* const>)> on_host;
   };
-  virtual bool multiply(const Call& call, const MatrixProducts& products, const Product& where) = 0;
+  virtual bool multiply(const MatrixProducts& products, const Product& where) = 0;
 
   // Nanoseconds that a launch takes beside its work, and a byte takes on its way over and back.
   struct Costs {
@@ -98,9 +105,19 @@ class Device {
   virtual Costs costs() const = 0;
 };
 
-class Compiler;
+// What a device takes from its host.
+struct DeviceHost {
+  // Code for a grid; `use` gets it on another thread, at some time. wait: until all is made.
+  std::function<void(const Kernel&, std::function<void(codegen::GridCode&&)> use)> request_grid;
+  std::function<void()> wait;
+  // Copies memory by several threads.
+  std::function<void(std::byte* to, const std::byte* from, std::size_t bytes)> copy;
+  // The interpreter, and the status flags that the function raises.
+  std::function<std::unique_ptr<Backend>()> make_interpreter;
+  std::function<unsigned(const std::function<void()>&)> flags_of;
+};
 // These throw DeviceError where there is no such device.
-std::unique_ptr<Device> make_cuda_device(Compiler& compiler);
-std::unique_ptr<Device> make_emulated_device();
+std::unique_ptr<Device> make_cuda_device(DeviceHost host);
+std::unique_ptr<Device> make_emulated_device(DeviceHost host);
 
 }  // namespace frit

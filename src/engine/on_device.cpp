@@ -1,16 +1,44 @@
 // on_device.cpp: steps of a plan on a device, and what the host needs of them.
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <new>
 
+#include "backend/interp/interp.h"
 #include "engine/engine.h"
 #include "engine/float_flags.h"
 #include "engine/overwritten.h"
 #include "engine/pool.h"
 #include "engine/residence.h"
 #include "engine/running.h"
+#include "ir/matrix_products.h"
 
 namespace frit {
+namespace {
+
+void copy_by_threads(std::byte* to, const std::byte* from, std::size_t bytes) {
+  static constexpr std::size_t share = 256 << 10;
+  if (bytes <= share) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  struct Copy {
+    std::byte* to;
+    const std::byte* from;
+    std::size_t bytes;
+  } copy{to, from, bytes};
+  ThreadPool::get().run(
+      static_cast<std::int64_t>((bytes + share - 1) / share),
+      [](void* p, std::int64_t k) {
+        const auto& c = *static_cast<Copy*>(p);
+        const std::size_t at = static_cast<std::size_t>(k) * share;
+        std::memcpy(c.to + at, c.from + at, std::min(share, c.bytes - at));
+      },
+      &copy);
+}
+
+}  // namespace
+
 // When first there is work for it: to open one takes some tenths of a second.
 void Engine::open_device(const Plan& plan) {
   if (settings.device == DeviceKind::Cpu || residence_) return;
@@ -38,8 +66,21 @@ void Engine::open_device(DeviceKind kind) {
     residence_ = known->second.get();
     return;
   }
-  auto device =
-      kind == DeviceKind::Emulated ? make_emulated_device() : make_cuda_device(*compiler_);
+  DeviceHost host{.request_grid =
+                      [this](const Kernel& kernel, std::function<void(codegen::GridCode &&)> use) {
+                        compiler_->request_grid(kernel, std::move(use));
+                      },
+                  .wait = [this] { compiler_->wait(); },
+                  .copy = copy_by_threads,
+                  .make_interpreter = make_interpreter,
+                  .flags_of =
+                      [](const std::function<void()>& run) {
+                        clear_float_flags();
+                        run();
+                        return float_flags();
+                      }};
+  auto device = kind == DeviceKind::Emulated ? make_emulated_device(std::move(host))
+                                             : make_cuda_device(std::move(host));
   residences_.emplace_back(kind, std::make_unique<Residence>(std::move(device)));
   residence_ = residences_.back().second.get();
 }
@@ -423,8 +464,9 @@ bool Engine::run_call_on_device(const Step& step, Running& running) {
     Device::Product where{.left = address_of(node.site->inputs[0]),
                           .right = address_of(node.site->inputs[1]),
                           .out = address_of(out),
-                          .is_finite = node.float_checks != 0 ? &is_finite : nullptr};
-    if (!residence_->device().multiply(*node.site->call, products, where)) return false;
+                          .is_finite = node.float_checks != 0 ? &is_finite : nullptr,
+                          .on_host = [&](auto pointers) { node.site->call->run(pointers); }};
+    if (!residence_->device().multiply(products, where)) return false;
   } catch (const std::bad_alloc&) {
     return false;
   }

@@ -1,4 +1,4 @@
-// overwritten.h: what a launch is about to overwrite, kept for who has to name an error's operation.
+// overwritten.h: what a launch is about to overwrite, kept for who has to name an error's op.
 #pragma once
 
 #include <cstddef>

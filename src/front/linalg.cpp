@@ -14,6 +14,7 @@
 #include "front/common.h"
 #include "front/dense.h"
 #include "front/parts.h"
+#include "ir/matrix_products.h"
 #include "ir/neutral.h"
 #include "ops/loops.h"
 

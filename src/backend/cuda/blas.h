@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backend/cuda/driver.h"
-#include "frit/array.h"
+#include "ir/matrix_products.h"
 
 namespace frit::cuda {
 

@@ -11,13 +11,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backend/cpu/cpu.h"
 #include "backend/cuda/blas.h"
 #include "backend/cuda/driver.h"
 #include "backend/device.h"
 #include "backend/stop.h"
 #include "codegen/code.h"
-#include "engine/pool.h"
 #include "ir/error.h"
 
 namespace frit {
@@ -52,8 +50,8 @@ class CudaCode final : public DeviceCode {
   const Function function;
 };
 
-// Sizes that blocks of memory have: eight for each power of two, so that an array of nearly the size
-// of one that is gone finds its block.
+// Sizes that blocks of memory have: eight for each power of two, so that an array of nearly the
+// size of one that is gone finds its block.
 std::int64_t rounded(std::int64_t bytes) {
   constexpr std::int64_t least = 512;
   if (bytes <= least) return least;
@@ -129,7 +127,7 @@ end:
 
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(Compiler& compiler) : compiler_(compiler) {
+  explicit CudaDevice(DeviceHost host) : host_(std::move(host)) {
     int count = 0;
     check(driver_.cuDeviceGetCount(&count), "cuDeviceGetCount");
     if (count == 0) throw DeviceError("CUDA: there is no GPU");
@@ -252,13 +250,13 @@ class CudaDevice final : public Device {
       auto [entry, is_new] = shared_->entries.try_emplace(key);
       if (!is_new && (entry->second.is_done || !wait)) return found_in(entry->second);
       if (is_new) {
-        compiler_.request_grid(*kernel, [this, kernel, key](codegen::GridCode code) {
+        host_.request_grid(*kernel, [this, kernel, key](codegen::GridCode&& code) {
           make_ready(key, kernel, std::move(code));
         });
         if (!wait) return {};
       }
     }
-    compiler_.wait();
+    host_.wait();
     const std::lock_guard lock(shared_->mutex);
     return found_in(shared_->entries[key]);
   }
@@ -320,7 +318,7 @@ class CudaDevice final : public Device {
     return {.flags = outcome & ~codegen::grid_rare, .is_rare = (outcome & codegen::grid_rare) != 0};
   }
 
-  bool multiply(const Call&, const MatrixProducts& products, const Product& where) override {
+  bool multiply(const MatrixProducts& products, const Product& where) override {
     use_context();
     if (!blas_.multiply(products, where.left, where.right, where.out)) return false;
     if (!where.is_finite) return true;
@@ -423,25 +421,8 @@ class CudaDevice final : public Device {
     check(driver_.cuEventSynchronize(staging.done), "a kernel or a copy");
     return staging;
   }
-  static void move(std::byte* to, const std::byte* from, std::size_t bytes) {
-    static constexpr std::size_t share = 256 << 10;
-    if (bytes <= share) {
-      std::memcpy(to, from, bytes);
-      return;
-    }
-    struct Context {
-      std::byte* to;
-      const std::byte* from;
-      std::size_t bytes;
-    } context{to, from, bytes};
-    ThreadPool::get().run(
-        static_cast<std::int64_t>((bytes + share - 1) / share),
-        [](void* p, std::int64_t k) {
-          const auto& c = *static_cast<Context*>(p);
-          const std::size_t at = static_cast<std::size_t>(k) * share;
-          std::memcpy(c.to + at, c.from + at, std::min(share, c.bytes - at));
-        },
-        &context);
+  void move(std::byte* to, const std::byte* from, std::size_t bytes) const {
+    host_.copy(to, from, bytes);
   }
 
   // On the compile thread.
@@ -504,7 +485,7 @@ class CudaDevice final : public Device {
   }
 
   const Driver driver_;
-  Compiler& compiler_;
+  const DeviceHost host_;
   DeviceNumber device_ = 0;
   int processors_ = 1;
   Context context_ = nullptr;
@@ -524,8 +505,8 @@ class CudaDevice final : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> make_cuda_device(Compiler& compiler) {
-  return std::make_unique<CudaDevice>(compiler);
+std::unique_ptr<Device> make_cuda_device(DeviceHost host) {
+  return std::make_unique<CudaDevice>(std::move(host));
 }
 
 }  // namespace frit

@@ -1,7 +1,7 @@
 // emulated.cpp: a device for tests: the interpreter, on memory that is not the program's.
 //
-// What the engine does for a GPU (which copy of an array is the newest, who waits for it) goes wrong
-// here as it would there, without one.
+// What the engine does for a GPU (which copy of an array is the newest, who waits for it) goes
+// wrong here as it would there, without one.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -11,8 +11,6 @@
 #include <vector>
 
 #include "backend/device.h"
-#include "backend/interp/interp.h"
-#include "engine/pool.h"
 
 namespace frit {
 namespace {
@@ -31,6 +29,9 @@ struct EmulatedCode final : DeviceCode {
 
 class EmulatedDevice final : public Device {
  public:
+  explicit EmulatedDevice(DeviceHost host)
+      : host_(std::move(host)), interpreter_(host_.make_interpreter()) {}
+
   std::string_view name() const override { return "emulated"; }
   std::string description() const override { return "the interpreter on memory of its own"; }
 
@@ -78,16 +79,17 @@ class EmulatedDevice final : public Device {
     void* aligned = scratch.data();
     std::size_t room = scratch.size();
     std::align(64, static_cast<std::size_t>(launch.scratch_bytes), aligned, room);
-    clear_float_flags();
-    static_cast<const EmulatedCode&>(code).executable->run(
-        {pointers.data(), launch.integers.data(), launch.scalars.data()}, 0, launch.extent,
-        static_cast<std::byte*>(aligned));
-    return {.flags = float_flags(), .is_rare = false};
+    const unsigned flags = host_.flags_of([&] {
+      static_cast<const EmulatedCode&>(code).executable->run(
+          {pointers.data(), launch.integers.data(), launch.scalars.data()}, 0, launch.extent,
+          static_cast<std::byte*>(aligned));
+    });
+    return {.flags = flags, .is_rare = false};
   }
   // As the host does, so that the bits are the same.
-  bool multiply(const Call& call, const MatrixProducts& products, const Product& where) override {
+  bool multiply(const MatrixProducts& products, const Product& where) override {
     std::byte* const pointers[] = {at(where.out), at(where.left), at(where.right)};
-    call.run(pointers);
+    where.on_host(pointers);
     if (!where.is_finite) return true;
     const DType part = real_of(products.dtype);
     const auto count = static_cast<std::int64_t>(products.starts.size()) * products.rows *
@@ -111,12 +113,15 @@ class EmulatedDevice final : public Device {
     return given ? std::strtoll(given, nullptr, 10) : std::numeric_limits<std::int64_t>::max();
   }();
   std::int64_t in_use_ = 0;
-  std::unique_ptr<Backend> interpreter_ = make_interpreter();
+  const DeviceHost host_;
+  std::unique_ptr<Backend> interpreter_;
   std::unordered_map<std::string, std::unique_ptr<EmulatedCode>> codes_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_emulated_device() { return std::make_unique<EmulatedDevice>(); }
+std::unique_ptr<Device> make_emulated_device(DeviceHost host) {
+  return std::make_unique<EmulatedDevice>(std::move(host));
+}
 
 }  // namespace frit

@@ -1,5 +1,5 @@
-// grid.h: Kernel -> LLVM IR for a grid of blocks of threads. In: a verified Kernel. Out: one function
-// in a Module.
+// grid.h: Kernel -> LLVM IR for a grid of blocks of threads. In: a verified Kernel. Out: one
+// function in a Module.
 #pragma once
 
 #include <llvm/IR/Module.h>

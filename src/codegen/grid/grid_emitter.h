@@ -96,7 +96,7 @@ class GridEmitter {
   void fold_shared(GridSum& sum, llvm::Value* count);
   Number add(DType dtype, const Number& x, const Number& y);
   llvm::Value* shuffle(llvm::Value* value, llvm::Value* lane, bool by_distance);
-  llvm::Value* shared_at(llvm::Type* type, llvm::Value* place);
+  llvm::Value* shared_at(llvm::Value* place);
 
   // values
   llvm::Type* element_type(DType dtype) const;

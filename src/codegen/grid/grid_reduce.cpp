@@ -74,7 +74,7 @@ void GridEmitter::close_sum(GridSum& sum) {
 // ---- of a block's threads -----------------------------------------------------------------------
 
 // One place of eight bytes in the block's memory.
-Value* GridEmitter::shared_at(Type*, Value* place) {
+Value* GridEmitter::shared_at(Value* place) {
   constexpr unsigned shared_memory = 3;
   if (!shared_) {
     auto* type = ArrayType::get(builder_.getInt64Ty(), most_grid_threads);
@@ -91,7 +91,7 @@ void GridEmitter::fold_shared(GridSum& sum, Value* count) {
   check(parts_of(sum.dtype) == 1, "reductions in any order are of real numbers");
   Type* type = element_type(sum.dtype);
   Value* active = builder_.CreateBinaryIntrinsic(Intrinsic::smin, count, threads_);
-  const auto place = [&](Value* thread) { return shared_at(type, thread); };
+  const auto place = [&](Value* thread) { return shared_at(thread); };
   barrier();
   builder_.CreateStore(builder_.CreateLoad(type, sum.total[0]), place(thread_));
   BasicBlock* before = builder_.GetInsertBlock();
@@ -155,9 +155,9 @@ Number GridEmitter::add(DType dtype, const Number& x, const Number& y) {
   return apply(Op::Add, dtype, dtype, {x, y});
 }
 
-// A group of as many threads as a leaf has accumulators takes a part of the tree: the block's groups
-// begin at the root and go left or right by the bits of their numbers. What is behind a leaf that is
-// met on the way has one owner.
+// A group of as many threads as a leaf has accumulators takes a part of the tree: the block's
+// groups begin at the root and go left or right by the bits of their numbers. What is behind a leaf
+// that is met on the way has one owner.
 void GridEmitter::shared_tree(const Instr& instr, std::vector<GridSum>& sums, Value* begin,
                               Value* end) {
   const unsigned count = accumulators_of_tree(sums.front().dtype);
@@ -223,7 +223,7 @@ void GridEmitter::shared_tree(const Instr& instr, std::vector<GridSum>& sums, Va
   for (GridSum& sum : sums) {
     Type* type = element_type(sum.sum_dtype);
     const auto place = [&](Value* of_group, int part) {
-      return shared_at(type, builder_.CreateAdd(of_group, int64(part * places)));
+      return shared_at(builder_.CreateAdd(of_group, int64(part * places)));
     };
     const auto load = [&](Value* of_group) {
       Number number{.parts = parts_of(sum.dtype)};
@@ -374,8 +374,8 @@ void GridEmitter::serial_leaf(const Instr& instr, std::vector<GridSum>& sums, Va
   rounds(middle, end, false);
 }
 
-// pairwise(n) = n is a leaf ? leaf(n) : pairwise(half) + pairwise(n - half), with a stack of what is
-// still to do.
+// pairwise(n) = n is a leaf ? leaf(n) : pairwise(half) + pairwise(n - half), with a stack of what
+// is still to do.
 void GridEmitter::tree(std::vector<GridSum>& sums, Value* begin, Value* end,
                        const std::function<void(Value*, Value*)>& leaf) {
   const unsigned count = accumulators_of_tree(sums.front().dtype);

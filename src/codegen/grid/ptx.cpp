@@ -71,8 +71,8 @@ bool is_from_float(Value* value, SmallPtrSetImpl<Value*>& seen) {
 }
 
 // LLVM stores the low half of a register by a shorter store of all of it. Where a register was made
-// by float arithmetic, NVIDIA's compiler takes that for a conversion (CUDA 13.0, sm_90). So the half
-// is taken apart by an instruction of its own.
+// by float arithmetic, NVIDIA's compiler takes that for a conversion (CUDA 13.0, sm_90). So the
+// half is taken apart by an instruction of its own.
 void part_registers(Function& function) {
   SmallVector<TruncInst*, 8> found;
   for (Instruction& instruction : instructions(function)) {
