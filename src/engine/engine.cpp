@@ -330,6 +330,11 @@ void Engine::count_transfers(Statistics& s) const {
   s.bytes_downloaded = residence_->figures().downloaded;
 }
 
+void Engine::reset_statistics() {
+  statistics = {};
+  for (auto& [_, residence] : residences_) residence->reset_figures();
+}
+
 void Engine::wait_for_compiler() { compiler_->wait(); }
 
 void Engine::shutdown() {

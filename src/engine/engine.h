@@ -269,6 +269,7 @@ class Engine {
   void wait_for_compiler();
   CompilerStatistics compiler_statistics() const { return compiler_->statistics(); }
   void count_transfers(Statistics& s) const;
+  void reset_statistics();
   void shutdown();
   void before_fork();
   void after_fork_in_parent();

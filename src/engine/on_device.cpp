@@ -204,11 +204,17 @@ const DeviceCode* Engine::device_code_for(const Step& step, KernelCode& code,
   const LaunchStep& launch = step.launch;
   Device& device = residence_->device();
   if (code.is_for_host) return nullptr;
-  const bool is_there = std::ranges::any_of(launch.operands, [&](const Binding& b) {
-    if (b.kind != Binding::Kind::Slot) return false;
-    return b.slot < running.slots.size() ? residence_->is_newest(*running.slots[b.slot])
-                                         : running.copies[b.slot - running.slots.size()].is_newest;
-  });
+  std::int64_t to_fetch = 0;  // bytes that only the device has the newest of
+  for (const Binding& b : launch.operands) {
+    if (b.kind != Binding::Kind::Slot) continue;
+    if (b.slot >= running.slots.size()) {
+      const Residence::Copy& copy = running.copies[b.slot - running.slots.size()];
+      to_fetch += copy.is_newest ? copy.bytes : 0;
+    } else if (const Base& base = *running.slots[b.slot]; residence_->is_newest(base)) {
+      to_fetch += base.bytes;
+    }
+  }
+  const bool is_there = to_fetch > 0;
   if (!is_there && launch.cost < least_device_cost()) return nullptr;
   if (!code.on_device) {
     const Device::Found found = device.code_for(code.kernel, settings.tier == Tier::Compiled);
@@ -220,9 +226,9 @@ const DeviceCode* Engine::device_code_for(const Step& step, KernelCode& code,
   const Device::Costs costs = device.costs();
   const std::int64_t threads =
       code.on_device->shares_inner_loops() ? launch.elements : launch.extent;
-  if (costs.time_of(launch.cost, threads) >
-      launch.cost / ThreadPool::get().threads() + costs.launch +
-          costs.download_byte * static_cast<double>(launch.bytes))
+  if (costs.time_of(launch.cost, threads) > launch.cost / ThreadPool::get().threads() +
+                                                costs.launch +
+                                                costs.download_byte * static_cast<double>(to_fetch))
     return nullptr;
   if (reads_what_it_writes(launch, code.on_device->read_early())) return nullptr;
   if (code.on_device->may_be_rare() && reads_what_it_writes(launch, loaded_operands(*code.kernel)))

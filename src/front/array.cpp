@@ -410,7 +410,7 @@ Statistics statistics() {
 
 void reset_statistics() {
   Locked lock(Engine::lock());
-  Engine::get().statistics = {};
+  Engine::get().reset_statistics();
   memory::reset_peak();
 }
 

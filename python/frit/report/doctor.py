@@ -63,8 +63,24 @@ def _tiers() -> list[tuple[str, str]]:
     return [
         ("tiers", f"interpreter; no compiler: {compiler}" if compiler else "interpreter, compiler"),
         ("loops", f"not analysed, so serial: {analysis}" if analysis else "analysed with isl"),
-        ("devices", "cpu"),
+        ("devices", _devices()),
     ]
+
+
+def _devices() -> str:
+    """The processor, and a GPU or why there is none; and which of them kernels run on."""
+    try:
+        from frit import _core
+    except ImportError:
+        return "cpu"
+    used = _core.device()
+    try:
+        _core.set_device("cuda")
+        gpu = f"cuda: {_core.device_description()}"
+        _core.set_device(used)
+    except RuntimeError as error:
+        gpu = f"no GPU: {error}"
+    return f"cpu; {gpu} (used: {used})"
 
 
 def _failure_to_open(library: str) -> str:
