@@ -5,6 +5,7 @@
 #include <llvm/IR/Instructions.h>
 
 #include "codegen/emitter.h"
+#include "codegen/pairwise.h"
 #include "ir/neutral.h"
 
 namespace frit::codegen {
@@ -13,10 +14,8 @@ using namespace llvm;
 
 namespace {
 
-// NumPy's pairwise sum has 8 accumulators of real numbers, and leaves of at most 16 rounds.
+// NumPy's pairwise sum has 8 accumulators of real numbers.
 unsigned accumulators_of(DType dtype) { return is_complex(dtype) ? 4 : 8; }
-constexpr unsigned rounds_in_leaf = 16;
-constexpr unsigned deepest = 64;  // halvings of a 64-bit count
 
 Order order_of(const Reduction& reduction, DType dtype) {
   if (tree_class(reduction.op, dtype) != 0) return Order::Tree;
@@ -354,19 +353,17 @@ void Emitter::serial_leaf(const Instr& instr, Accumulators& accumulators, Value*
   });
 }
 
-// The recursion pairwise(n) = n is a leaf ? leaf(n) : pairwise(half) + pairwise(n - half), with a
-// stack of what is still to do.
 void Emitter::tree(Accumulators& accumulators, Value* begin, Value* end,
                    const std::function<void(Value*, Value*)>& leaf) {
   std::vector<Accumulator*> sums;
   for (Accumulator& a : accumulators)
     if (a.order == Order::Tree) sums.push_back(&a);
   const unsigned count = accumulators_of(sums.front()->dtype);
-  Value* to_do = stack(ArrayType::get(int64_, deepest), "to_do");
+  Value* to_do = stack(ArrayType::get(int64_, deepest_tree), "to_do");
   for (Accumulator* a : sums)
     for (int k = 0; k < parts_of(a->dtype); ++k) {
       Type* type = lanes_type(element_type(a->sum_dtype), a->lanes);
-      a->left[k] = stack(ArrayType::get(type, deepest), "left");
+      a->left[k] = stack(ArrayType::get(type, deepest_tree), "left");
       if (a->width == 0) a->slots[k] = stack(ArrayType::get(type, count + 1), "slots");
     }
   const auto left_memory = [&](Accumulator& a, Value* depth) {
@@ -377,72 +374,23 @@ void Emitter::tree(Accumulators& accumulators, Value* begin, Value* end,
     return memory;
   };
 
-  BasicBlock* before = builder_.GetInsertBlock();
-  BasicBlock *descend = new_block("descend"), *split = new_block("split"),
-             *at_leaf = new_block("leaf");
-  BasicBlock *ascend = new_block("ascend"), *parent = new_block("parent"),
-             *join = new_block("join");
-  BasicBlock *right = new_block("right"), *after = new_block("after");
-  builder_.CreateBr(descend);
-
-  builder_.SetInsertPoint(descend);
-  PHINode* from = builder_.CreatePHI(int64_, 3);
-  PHINode* to = builder_.CreatePHI(int64_, 3);
-  PHINode* depth = builder_.CreatePHI(int64_, 3);
-  Value* length = builder_.CreateSub(to, from);
-  builder_.CreateCondBr(builder_.CreateICmpSLE(length, int64(count * rounds_in_leaf)), at_leaf,
-                        split);
-
-  builder_.SetInsertPoint(split);
-  Value* half =
-      builder_.CreateAnd(builder_.CreateLShr(length, 1), int64(-static_cast<std::int64_t>(count)));
-  Value* middle = builder_.CreateAdd(from, half);
-  builder_.CreateStore(to, builder_.CreateGEP(int64_, to_do, depth));
-  Value* deeper = builder_.CreateAdd(depth, int64(1));
-  builder_.CreateBr(descend);
-
-  builder_.SetInsertPoint(at_leaf);
-  leaf(from, to);
-  BasicBlock* leaf_end = builder_.GetInsertBlock();
-  builder_.CreateBr(ascend);
-
-  builder_.SetInsertPoint(ascend);
-  PHINode* up = builder_.CreatePHI(int64_, 2);
-  builder_.CreateCondBr(builder_.CreateICmpEQ(up, int64(0)), after, parent);
-
-  // A parent whose right half is done has nothing to do: it ends where we are.
-  builder_.SetInsertPoint(parent);
-  Value* above = builder_.CreateSub(up, int64(1));
-  Value* to_do_above = builder_.CreateGEP(int64_, to_do, above);
-  Value* its_end = builder_.CreateLoad(int64_, to_do_above);
-  builder_.CreateCondBr(builder_.CreateICmpEQ(its_end, to), join, right);
-
-  builder_.SetInsertPoint(join);
-  for (Accumulator* a : sums) {
-    Emitted left = load_parts(left_memory(*a, above).data(), a->sum_dtype, a->lanes);
-    Emitted own = load_parts(a->narrow, a->sum_dtype, a->lanes);
-    store_parts(a->narrow, add(a->sum_dtype, left, own), a->sum_dtype, a->lanes);
-  }
-  builder_.CreateBr(ascend);
-
-  builder_.SetInsertPoint(right);
-  for (Accumulator* a : sums)
-    store_parts(left_memory(*a, above).data(), load_parts(a->narrow, a->sum_dtype, a->lanes),
-                a->sum_dtype, a->lanes);
-  builder_.CreateBr(descend);
-
-  from->addIncoming(begin, before);
-  to->addIncoming(end, before);
-  depth->addIncoming(int64(0), before);
-  from->addIncoming(from, split);
-  to->addIncoming(middle, split);
-  depth->addIncoming(deeper, split);
-  from->addIncoming(to, right);
-  to->addIncoming(its_end, right);
-  depth->addIncoming(up, right);
-  up->addIncoming(depth, leaf_end);
-  up->addIncoming(above, join);
-  builder_.SetInsertPoint(after);
+  emit_pairwise(
+      builder_, count, to_do, begin, end,
+      {.leaf = leaf,
+       .keep =
+           [&](Value* depth) {
+             for (Accumulator* a : sums)
+               store_parts(left_memory(*a, depth).data(),
+                           load_parts(a->narrow, a->sum_dtype, a->lanes), a->sum_dtype, a->lanes);
+           },
+       .join =
+           [&](Value* depth) {
+             for (Accumulator* a : sums) {
+               Emitted left = load_parts(left_memory(*a, depth).data(), a->sum_dtype, a->lanes);
+               Emitted own = load_parts(a->narrow, a->sum_dtype, a->lanes);
+               store_parts(a->narrow, add(a->sum_dtype, left, own), a->sum_dtype, a->lanes);
+             }
+           }});
 }
 
 }  // namespace frit::codegen

@@ -60,15 +60,15 @@ std::int64_t rounded(std::int64_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-// Sets the state's first bit where one of n floats (float32: words) is infinite or NaN.
-constexpr char looks_for_infinities[] = R"(
-.version 6.3
-.target sm_70
-.address_size 64
-.visible .entry look_at_words(.param .u64 data, .param .u64 n, .param .u64 state) {
+// Sets the state's first bit where one of n floats is infinite or NaN: those have all of these bits.
+std::string look_for_infinities(std::string_view name, std::string_view bits,
+                                std::string_view exponent, std::string_view shift) {
+  return text(".visible .entry ", name, R"((.param .u64 data, .param .u64 n, .param .u64 state) {
   .reg .pred %p<3>;
-  .reg .b32 %r<7>;
+  .reg .b32 %r<6>;
   .reg .b64 %rd<8>;
+  .reg .b)",
+              bits, R"( %x;
   ld.param.u64 %rd1, [data];
   ld.param.u64 %rd2, [n];
   ld.param.u64 %rd3, [state];
@@ -83,47 +83,29 @@ constexpr char looks_for_infinities[] = R"(
 next:
   setp.ge.u64 %p1, %rd4, %rd2;
   @%p1 bra end;
-  shl.b64 %rd7, %rd4, 2;
+  shl.b64 %rd7, %rd4, )",
+              shift, R"(;
   add.u64 %rd7, %rd1, %rd7;
-  ld.global.u32 %r5, [%rd7];
-  and.b32 %r5, %r5, 0x7f800000;
-  setp.eq.u32 %p2, %r5, 0x7f800000;
+  ld.global.b)",
+              bits, R"( %x, [%rd7];
+  and.b)",
+              bits, " %x, %x, ", exponent, R"(;
+  setp.eq.b)",
+              bits, " %p2, %x, ", exponent, R"(;
   add.u64 %rd4, %rd4, %rd6;
   @!%p2 bra next;
-  atom.global.or.b32 %r6, [%rd3], 1;
+  atom.global.or.b32 %r5, [%rd3], 1;
 end:
   ret;
 }
-.visible .entry look_at_long_words(.param .u64 data, .param .u64 n, .param .u64 state) {
-  .reg .pred %p<3>;
-  .reg .b32 %r<7>;
-  .reg .b64 %rd<9>;
-  ld.param.u64 %rd1, [data];
-  ld.param.u64 %rd2, [n];
-  ld.param.u64 %rd3, [state];
-  mov.u32 %r1, %tid.x;
-  mov.u32 %r2, %ntid.x;
-  mov.u32 %r3, %ctaid.x;
-  mov.u32 %r4, %nctaid.x;
-  mul.wide.u32 %rd4, %r3, %r2;
-  cvt.u64.u32 %rd5, %r1;
-  add.u64 %rd4, %rd4, %rd5;
-  mul.wide.u32 %rd6, %r4, %r2;
-next:
-  setp.ge.u64 %p1, %rd4, %rd2;
-  @%p1 bra end;
-  shl.b64 %rd7, %rd4, 3;
-  add.u64 %rd7, %rd1, %rd7;
-  ld.global.u64 %rd8, [%rd7];
-  and.b64 %rd8, %rd8, 0x7ff0000000000000;
-  setp.eq.u64 %p2, %rd8, 0x7ff0000000000000;
-  add.u64 %rd4, %rd4, %rd6;
-  @!%p2 bra next;
-  atom.global.or.b32 %r6, [%rd3], 1;
-end:
-  ret;
+)");
 }
-)";
+
+std::string looks_for_infinities() {
+  return ".version 6.3\n.target sm_70\n.address_size 64\n" +
+         look_for_infinities("look_at_words", "32", "0x7f800000", "2") +
+         look_for_infinities("look_at_long_words", "64", "0x7ff0000000000000", "3");
+}
 
 class CudaDevice final : public Device {
  public:
@@ -154,7 +136,7 @@ class CudaDevice final : public Device {
     check(driver_.cuMemAlloc(&state_, 3 * sizeof *outcome_), "cuMemAlloc");
     check(driver_.cuMemsetD32Async(state_, 0, 3, stream_), "cuMemsetD32Async");
     Module module = nullptr;
-    check(driver_.cuModuleLoadDataEx(&module, looks_for_infinities, 0, nullptr, nullptr),
+    check(driver_.cuModuleLoadDataEx(&module, looks_for_infinities().c_str(), 0, nullptr, nullptr),
           "cuModuleLoadDataEx");
     check(driver_.cuModuleGetFunction(&looks_at_.words, module, "look_at_words"),
           "cuModuleGetFunction");

@@ -135,10 +135,9 @@ class GridEmitter {
   bool has_read_ = false;
 };
 
-// NumPy's pairwise sum has 8 accumulators of real numbers, and leaves of at most 16 rounds.
+// NumPy's pairwise sum has 8 accumulators of real numbers.
 inline unsigned accumulators_of_tree(DType dtype) {
   return tree_class(Op::Add, dtype) == 2 ? 4 : 8;
 }
-inline constexpr unsigned rounds_in_tree_leaf = 16;
 
 }  // namespace frit::codegen

@@ -4,6 +4,7 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include "codegen/grid/grid_emitter.h"
+#include "codegen/pairwise.h"
 #include "ir/error.h"
 
 namespace frit::codegen {
@@ -12,7 +13,6 @@ using namespace llvm;
 
 namespace {
 
-constexpr unsigned deepest = 64;  // halvings of a 64-bit count
 constexpr unsigned warp = 32;
 
 int parts_of(DType dtype) { return is_complex(dtype) ? 2 : 1; }
@@ -374,16 +374,14 @@ void GridEmitter::serial_leaf(const Instr& instr, std::vector<GridSum>& sums, Va
   rounds(middle, end, false);
 }
 
-// pairwise(n) = n is a leaf ? leaf(n) : pairwise(half) + pairwise(n - half), with a stack of what
-// is still to do.
 void GridEmitter::tree(std::vector<GridSum>& sums, Value* begin, Value* end,
                        const std::function<void(Value*, Value*)>& leaf) {
   const unsigned count = accumulators_of_tree(sums.front().dtype);
   Type* int64_type = builder_.getInt64Ty();
-  Value* to_do = stack(ArrayType::get(int64_type, deepest), "to_do");
+  Value* to_do = stack(ArrayType::get(int64_type, deepest_tree), "to_do");
   for (GridSum& sum : sums)
     for (int k = 0; k < parts_of(sum.dtype); ++k)
-      sum.left[k] = stack(ArrayType::get(element_type(sum.sum_dtype), deepest), "left");
+      sum.left[k] = stack(ArrayType::get(element_type(sum.sum_dtype), deepest_tree), "left");
   const auto left_at = [&](GridSum& sum, Value* depth) {
     std::array<Value*, 2> memory{};
     for (int k = 0; k < parts_of(sum.dtype); ++k)
@@ -391,69 +389,23 @@ void GridEmitter::tree(std::vector<GridSum>& sums, Value* begin, Value* end,
           builder_.CreateGEP(element_type(sum.sum_dtype), sum.left[k], depth);
     return memory;
   };
-  BasicBlock* before = builder_.GetInsertBlock();
-  BasicBlock *descend = new_block("descend"), *split = new_block("split"),
-             *at_leaf = new_block("leaf"), *ascend = new_block("ascend"),
-             *parent = new_block("parent"), *join = new_block("join"), *right = new_block("right"),
-             *after = new_block("after");
-  builder_.CreateBr(descend);
-
-  builder_.SetInsertPoint(descend);
-  PHINode* from = builder_.CreatePHI(int64_type, 3);
-  PHINode* to = builder_.CreatePHI(int64_type, 3);
-  PHINode* depth = builder_.CreatePHI(int64_type, 3);
-  Value* length = builder_.CreateSub(to, from);
-  builder_.CreateCondBr(builder_.CreateICmpSLE(length, int64(count * rounds_in_tree_leaf)), at_leaf,
-                        split);
-
-  builder_.SetInsertPoint(split);
-  Value* half =
-      builder_.CreateAnd(builder_.CreateLShr(length, 1), int64(-static_cast<std::int64_t>(count)));
-  Value* middle = builder_.CreateAdd(from, half);
-  builder_.CreateStore(to, builder_.CreateGEP(int64_type, to_do, depth));
-  Value* deeper = builder_.CreateAdd(depth, int64(1));
-  builder_.CreateBr(descend);
-
-  builder_.SetInsertPoint(at_leaf);
-  leaf(from, to);
-  BasicBlock* leaf_end = builder_.GetInsertBlock();
-  builder_.CreateBr(ascend);
-
-  builder_.SetInsertPoint(ascend);
-  PHINode* up = builder_.CreatePHI(int64_type, 2);
-  builder_.CreateCondBr(builder_.CreateICmpEQ(up, int64(0)), after, parent);
-
-  builder_.SetInsertPoint(parent);
-  Value* above = builder_.CreateSub(up, int64(1));
-  Value* its_end = builder_.CreateLoad(int64_type, builder_.CreateGEP(int64_type, to_do, above));
-  builder_.CreateCondBr(builder_.CreateICmpEQ(its_end, to), join, right);
-
-  builder_.SetInsertPoint(join);
-  for (GridSum& sum : sums)
-    store_parts(sum.total,
-                add(sum.sum_dtype, load_parts(left_at(sum, above).data(), sum.sum_dtype),
-                    load_parts(sum.total, sum.sum_dtype)),
-                sum.sum_dtype);
-  BasicBlock* join_end = builder_.GetInsertBlock();
-  builder_.CreateBr(ascend);
-
-  builder_.SetInsertPoint(right);
-  for (GridSum& sum : sums)
-    store_parts(left_at(sum, above).data(), load_parts(sum.total, sum.sum_dtype), sum.sum_dtype);
-  builder_.CreateBr(descend);
-
-  from->addIncoming(begin, before);
-  to->addIncoming(end, before);
-  depth->addIncoming(int64(0), before);
-  from->addIncoming(from, split);
-  to->addIncoming(middle, split);
-  depth->addIncoming(deeper, split);
-  from->addIncoming(to, right);
-  to->addIncoming(its_end, right);
-  depth->addIncoming(up, right);
-  up->addIncoming(depth, leaf_end);
-  up->addIncoming(above, join_end);
-  builder_.SetInsertPoint(after);
+  emit_pairwise(
+      builder_, count, to_do, begin, end,
+      {.leaf = leaf,
+       .keep =
+           [&](Value* depth) {
+             for (GridSum& sum : sums)
+               store_parts(left_at(sum, depth).data(), load_parts(sum.total, sum.sum_dtype),
+                           sum.sum_dtype);
+           },
+       .join =
+           [&](Value* depth) {
+             for (GridSum& sum : sums)
+               store_parts(sum.total,
+                           add(sum.sum_dtype, load_parts(left_at(sum, depth).data(), sum.sum_dtype),
+                               load_parts(sum.total, sum.sum_dtype)),
+                           sum.sum_dtype);
+           }});
 }
 
 }  // namespace frit::codegen
