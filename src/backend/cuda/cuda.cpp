@@ -60,7 +60,7 @@ std::int64_t rounded(std::int64_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-// Sets the state's first bit where one of n floats is infinite or NaN: those have all of these bits.
+// Sets the state's first bit where one of n floats is infinite or NaN: these have all of its bits.
 std::string look_for_infinities(std::string_view name, std::string_view bits,
                                 std::string_view exponent, std::string_view shift) {
   return text(".visible .entry ", name, R"((.param .u64 data, .param .u64 n, .param .u64 state) {
