@@ -8,7 +8,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "backend/backend.h"
 #include "ir/kernel.h"
@@ -55,7 +54,6 @@ struct DeviceOutcome {
 class Device {
  public:
   virtual ~Device() = default;
-  virtual std::string_view name() const = 0;    // "cuda"
   virtual std::string description() const = 0;  // "NVIDIA H100 80GB HBM3"
   // Throws std::bad_alloc. Aligned to 256 bytes; the contents are undefined.
   virtual DeviceAddress allocate(std::int64_t bytes) = 0;
@@ -73,8 +71,6 @@ class Device {
   };
   // wait: as long as it takes to make the code.
   virtual Found code_for(const std::shared_ptr<const Kernel>& kernel, bool wait) = 0;
-  // Why it is none for this device; empty: nothing is known against it.
-  virtual std::string why_not(const Kernel& kernel) const = 0;
   // Throws DeviceError, or std::bad_alloc where there is no scratch memory for it. needs_outcome:
   // else it may go on behind the call.
   virtual DeviceOutcome run(const DeviceCode& code, const DeviceLaunch& launch,

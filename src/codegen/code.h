@@ -67,7 +67,8 @@ struct GridCode {
 };
 // The state of a launch: status flags (ops/status_flags.h), and:
 inline constexpr std::uint32_t grid_rare = 1u << 31;
-inline constexpr unsigned most_grid_threads = 256;  // of a block; a power of two, 32 or more
+inline constexpr const char* grid_entry = "frit_kernel";  // the function's name
+inline constexpr unsigned most_grid_threads = 256;        // of a block; a power of two, 32 or more
 
 // Used by one thread at a time.
 class Jit {

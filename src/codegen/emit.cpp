@@ -378,16 +378,7 @@ void Emitter::instruction(const Instr& instr) {
 
 Emitted Emitter::constant(const Scalar& literal) const {
   Emitted result{.parts = parts_of(literal.dtype)};
-  Type* type = element_type(literal.dtype);
-  const unsigned bits = type->getScalarSizeInBits();
-  for (int k = 0; k < result.parts; ++k) {
-    std::uint64_t pattern = 0;
-    std::memcpy(&pattern, literal.bytes + static_cast<unsigned>(k) * (bits / 8), bits / 8);
-    const APInt integer(bits, pattern);
-    result.part[k].scalar =
-        type->isIntegerTy() ? static_cast<Value*>(ConstantInt::get(type, integer))
-                            : ConstantFP::get(context_, APFloat(type->getFltSemantics(), integer));
-  }
+  for (int k = 0; k < result.parts; ++k) result.part[k].scalar = literal_part(literal, k, context_);
   return result;
 }
 

@@ -29,19 +29,7 @@ void Emitter::if_then_else(Value* condition, const std::function<void()>& then,
       otherwise();
     return;
   }
-  BasicBlock* yes = new_block("then");
-  BasicBlock* no = otherwise ? new_block("else") : nullptr;
-  BasicBlock* after = new_block("after");
-  builder_.CreateCondBr(condition, yes, no ? no : after);
-  builder_.SetInsertPoint(yes);
-  then();
-  builder_.CreateBr(after);
-  if (no) {
-    builder_.SetInsertPoint(no);
-    otherwise();
-    builder_.CreateBr(after);
-  }
-  builder_.SetInsertPoint(after);
+  emit_if(builder_, condition, then, otherwise);
 }
 
 void Emitter::counted(Value* begin, Value* end, unsigned step,

@@ -11,30 +11,6 @@ namespace frit::codegen {
 
 using namespace llvm;
 
-Type* Emitter::element_type(DType dtype) const {
-  switch (real_of(dtype)) {
-    case DType::Float16:
-      return Type::getHalfTy(context_);
-    case DType::Float32:
-      return Type::getFloatTy(context_);
-    case DType::Float64:
-      return Type::getDoubleTy(context_);
-    case DType::Bool:
-    case DType::Int8:
-    case DType::Int16:
-    case DType::Int32:
-    case DType::Int64:
-    case DType::UInt8:
-    case DType::UInt16:
-    case DType::UInt32:
-    case DType::UInt64:
-    case DType::Complex64:
-    case DType::Complex128:
-      break;
-  }
-  return IntegerType::get(context_, static_cast<unsigned>(size_of(dtype)) * 8);
-}
-
 Type* Emitter::lanes_type(Type* element, unsigned lanes) const {
   return lanes == 1 ? element : FixedVectorType::get(element, lanes);
 }

@@ -19,6 +19,7 @@
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallVector.h>
 
+#include "codegen/elements.h"
 #include "codegen/emit.h"
 #include "codegen/formula.h"
 
@@ -255,7 +256,7 @@ class Emitter {
   Value* concatenated(llvm::ArrayRef<Value*> vectors);
 
   // emit_values.cpp: parts, vectors, types
-  Type* element_type(DType dtype) const;  // of one part
+  Type* element_type(DType dtype) const { return part_type(dtype, context_); }
   Type* lanes_type(Type* element, unsigned lanes) const;
   llvm::Constant* lane_numbers() const;
   Emitted affine(Value* base, Value* step);
@@ -278,7 +279,6 @@ class Emitter {
   Value* stack(Type* type, const char* name);
   Value* integer(std::int32_t number);  // an integer argument, loaded once on entry
   Value* int64(std::int64_t value) const { return llvm::ConstantInt::getSigned(int64_, value); }
-  static int parts_of(DType dtype) { return is_complex(dtype) ? 2 : 1; }
   bool is_varying(ValueId id) const {
     return lanes_ > 1 && variance_.values[static_cast<std::size_t>(id)];
   }

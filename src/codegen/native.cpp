@@ -6,14 +6,10 @@
 #include <string>
 
 #include <llvm/Analysis/AliasAnalysis.h>
-#include <llvm/Analysis/CGSCCPassManager.h>
-#include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/PassManager.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -26,6 +22,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Mem2Reg.h>
 
+#include "codegen/passes.h"
 #include "ir/error.h"
 #include "ops/level.h"
 
@@ -64,13 +61,7 @@ std::string joined(const StringMap<bool>& features) {
 // The emitter writes vector code already; what is left is to clean up: stack memory to registers,
 // common subexpressions of neighbouring formulas, and the conversions between them.
 struct Native::Optimizer {
-  explicit Optimizer(TargetMachine& target) {
-    PassBuilder builder(&target);
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(components);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, components, modules);
+  explicit Optimizer(TargetMachine& target) : builder(&target), analyses(builder) {
     passes.addPass(PromotePass());
     // First, or what nobody uses stands for what comes later and is the same, and is computed.
     passes.addPass(DCEPass());
@@ -82,15 +73,13 @@ struct Native::Optimizer {
   }
   void run(Module& module) {
     for (Function& function : module)
-      if (!function.isDeclaration()) passes.run(function, functions);
-    functions.clear();
-    modules.clear();
+      if (!function.isDeclaration()) passes.run(function, analyses.functions);
+    analyses.functions.clear();
+    analyses.modules.clear();
   }
 
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager components;
-  ModuleAnalysisManager modules;
+  PassBuilder builder;
+  Analyses analyses;
   FunctionPassManager passes;
 };
 
@@ -171,14 +160,6 @@ FlatCode Native::generate(Module& module) {
   return flatten(object.data(), object.size());
 }
 
-std::string Native::assembly(Module& module) {
-  SmallVector<char, 0> text;
-  raw_svector_ostream stream(text);
-  legacy::PassManager passes;
-  if (target_->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::AssemblyFile))
-    throw DeviceError("LLVM: this target can't write code");
-  passes.run(module);
-  return std::string(text.data(), text.size());
-}
+std::string Native::assembly(Module& module) { return assembly_of(*target_, module); }
 
 }  // namespace frit::codegen

@@ -153,7 +153,7 @@ class Engine {
   void retain_handle(Base* base) { ++base->handles; }
   void release_handle(Base* base) {
     if (--base->handles > 0) return;
-    if (base->pending == (base->is_on_device ? 1 : 0))
+    if (!base->is_touched())
       destroy(base);
     else if (base->data)
       held_ += base->bytes;
@@ -193,7 +193,7 @@ class Engine {
   void settle(Base* base);
   // Evaluates if a pending node writes the base, for the base alone.
   void need(const Base* base) {
-    if (base->pending_writes > 0) bring(const_cast<Base*>(base));
+    if (base->pending_writes > 0) fetch(const_cast<Base*>(base));
   }
   // The base's stamp, a new one where it has none; 0: others may change the memory unseen.
   std::uint64_t stamp(Base* base);
@@ -360,11 +360,12 @@ class Engine {
   void open_device(DeviceKind kind);
   bool try_open_device();
   double least_device_cost() const;
-  void bring(Base* base);
+  void fetch(Base* base);
   void fetch_all();
   void fetch_pinned(Running& running);
   void bring_home(std::uint32_t slot, bool is_written, Running& running);
   void bring_home(const Step& step, Running& running);
+  bool is_ready_on_device(KernelCode& code);
   const DeviceCode* device_code_for(const Step& step, KernelCode& code, const Running& running);
   bool run_on_device(const Step& step, KernelCode& code, Running& running);
   Overwritten keep_overwritten(const Step& step, const Running& running);

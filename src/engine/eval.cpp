@@ -293,7 +293,7 @@ void Engine::drop_access(const Access& access, bool is_write) {
   Base* base = access.base;
   lower(base->pending);
   if (is_write) lower(base->pending_writes);
-  if (base->pending == (base->is_on_device ? 1 : 0) && base->handles == 0) destroy(base);
+  if (!base->is_touched() && base->handles == 0) destroy(base);
 }
 
 // Takes the finished nodes out of the trace. What is left, after an error, stays pending in its

@@ -113,7 +113,7 @@ double Engine::least_device_cost() const {
   return settings.device == DeviceKind::Emulated ? 0 : settings.device_cost;
 }
 
-void Engine::bring(Base* base) {
+void Engine::fetch(Base* base) {
   run_pending(base);
   if (residence_) residence_->fetch(*base);
 }
@@ -199,10 +199,18 @@ std::vector<std::int32_t> loaded_operands(const Kernel& kernel) {
 
 }  // namespace
 
+bool Engine::is_ready_on_device(KernelCode& code) {
+  if (code.on_device) return true;
+  const Device::Found found =
+      residence_->device().code_for(code.kernel, settings.tier == Tier::Compiled);
+  code.on_device = found.code;
+  code.is_for_host = found.is_settled && !found.code;
+  return code.on_device != nullptr;
+}
+
 const DeviceCode* Engine::device_code_for(const Step& step, KernelCode& code,
                                           const Running& running) {
   const LaunchStep& launch = step.launch;
-  Device& device = residence_->device();
   if (code.is_for_host) return nullptr;
   std::int64_t to_fetch = 0;  // bytes that only the device has the newest of
   for (const Binding& b : launch.operands) {
@@ -216,14 +224,9 @@ const DeviceCode* Engine::device_code_for(const Step& step, KernelCode& code,
   }
   const bool is_there = to_fetch > 0;
   if (!is_there && launch.cost < least_device_cost()) return nullptr;
-  if (!code.on_device) {
-    const Device::Found found = device.code_for(code.kernel, settings.tier == Tier::Compiled);
-    code.on_device = found.code;
-    code.is_for_host = found.is_settled && !found.code;
-    if (!code.on_device) return nullptr;
-  }
+  if (!is_ready_on_device(code)) return nullptr;
   // Few threads are slower than the host, even if it has to fetch what they need.
-  const Device::Costs costs = device.costs();
+  const Device::Costs costs = residence_->device().costs();
   const std::int64_t threads =
       code.on_device->shares_inner_loops() ? launch.elements : launch.extent;
   if (costs.time_of(launch.cost, threads) > launch.cost / ThreadPool::get().threads() +
@@ -380,22 +383,16 @@ std::optional<unsigned> Engine::launch_on_device(KernelCode& code, const LaunchA
     there += bytes * (costs.upload_byte + (m.is_written ? costs.download_byte : 0));
   }
   if (there > cost / ThreadPool::get().threads()) return std::nullopt;
-  if (!code.on_device) {
-    const Device::Found found = device.code_for(code.kernel, settings.tier == Tier::Compiled);
-    code.on_device = found.code;
-    code.is_for_host = found.is_settled && !found.code;
-    if (!code.on_device) return std::nullopt;
-  }
-  // Its threads would wait for nobody, and what it writes may be what it reads.
-  if (!code.on_device->read_early().empty() || code.on_device->may_be_rare()) {
-    const bool is_mixed = std::ranges::any_of(memory, [&](const Copied& m) {
-      if (!m.is_written) return false;
-      std::size_t operands = 0;
-      for (const Region& r : regions) operands += r.low < m.high && m.low < r.high ? 1 : 0;
-      return operands > 1;
-    });
-    if (is_mixed) return std::nullopt;
-  }
+  if (!is_ready_on_device(code)) return std::nullopt;
+  // Its threads wait for nobody.
+  const auto is_written = [&](std::int32_t read) {
+    const Region& r = regions[static_cast<std::size_t>(read)];
+    for (std::size_t k = 0; k < regions.size(); ++k)
+      if (kernel.operands[k].written && regions[k].low < r.high && r.low < regions[k].high)
+        return true;
+    return false;
+  };
+  if (std::ranges::any_of(code.on_device->read_early(), is_written)) return std::nullopt;
   residence_->begin_launch();
   const auto release = [&] {
     for (const Copied& m : memory)

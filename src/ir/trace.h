@@ -47,6 +47,9 @@ class alignas(64) Base {
   std::uint64_t stamp = 0;
   std::unique_ptr<BaseExtra> extra;
 
+  // By pending nodes: a device's copy counts as one access.
+  bool is_touched() const { return pending != (is_on_device ? 1 : 0); }
+
   BaseExtra& need_extra() {
     if (!extra) extra = std::make_unique<BaseExtra>();
     return *extra;

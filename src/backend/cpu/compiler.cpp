@@ -294,10 +294,13 @@ class CompileService final : public Compiler {
   // Returns with the lock held.
   void serve(const Request& request, std::unique_lock<std::mutex>& lock) {
     if (request.use_grid) {
+      codegen::GridCode code;
       try {
-        request.use_grid(grid(request.kernel));
-      } catch (const std::exception&) {  // the CPU goes on
+        code = grid(request.kernel);
+      } catch (const std::exception& error) {  // the CPU goes on
+        code.why_not = error.what();
       }
+      request.use_grid(std::move(code));
       lock.lock();
       return;
     }

@@ -33,8 +33,7 @@ class Compiler {
   // yet, as launches worth `seconds` are too few to pay for it. Code that could be no faster is
   // left.
   virtual bool improve(const Kernel& kernel, double seconds) = 0;
-  // Code for a GPU's grid: `use` gets it on the compile thread, at some time, or never, where it
-  // can't be made.
+  // Code for a GPU's grid: `use` gets it on the compile thread, at some time, and must not throw.
   virtual void request_grid(const Kernel& kernel, std::function<void(codegen::GridCode)> use) = 0;
   virtual codegen::GridCode grid(const Kernel& kernel) = 0;  // at once, for FRIT_DUMP
   // Waits until all requests made so far are done (tests, benchmarks, fork).

@@ -135,17 +135,12 @@ class CudaDevice final : public Device {
     outcome_ = static_cast<std::uint32_t*>(word);
     check(driver_.cuMemAlloc(&state_, 3 * sizeof *outcome_), "cuMemAlloc");
     check(driver_.cuMemsetD32Async(state_, 0, 3, stream_), "cuMemsetD32Async");
-    Module module = nullptr;
-    check(driver_.cuModuleLoadDataEx(&module, looks_for_infinities().c_str(), 0, nullptr, nullptr),
-          "cuModuleLoadDataEx");
-    check(driver_.cuModuleGetFunction(&looks_at_.words, module, "look_at_words"),
-          "cuModuleGetFunction");
-    check(driver_.cuModuleGetFunction(&looks_at_.long_words, module, "look_at_long_words"),
-          "cuModuleGetFunction");
+    const std::string looks = looks_for_infinities();
+    looks_at_ = {function_of(looks.c_str(), "look_at_words"),
+                 function_of(looks.c_str(), "look_at_long_words")};
     blas_ = Blas(stream_);
   }
 
-  std::string_view name() const override { return "cuda"; }
   std::string description() const override {
     char words[128] = {};
     check(driver_.cuDeviceGetName(words, sizeof words - 1, device_), "cuDeviceGetName");
@@ -242,11 +237,6 @@ class CudaDevice final : public Device {
     const std::lock_guard lock(shared_->mutex);
     return found_in(shared_->entries[key]);
   }
-  std::string why_not(const Kernel& kernel) const override {
-    const std::lock_guard lock(shared_->mutex);
-    const auto entry = shared_->entries.find(serialize(kernel));
-    return entry == shared_->entries.end() ? std::string() : entry->second.why_not;
-  }
 
   DeviceOutcome run(const DeviceCode& given, const DeviceLaunch& launch,
                     bool needs_outcome) override {
@@ -336,8 +326,7 @@ class CudaDevice final : public Device {
   };
   struct Entry {
     bool is_done = false;
-    std::unique_ptr<const CudaCode> code;
-    std::string why_not;
+    std::unique_ptr<const CudaCode> code;  // null: the kernel is none for a grid
   };
   static Found found_in(const Entry& entry) { return {entry.code.get(), entry.is_done}; }
   struct Shared {  // with the compile thread
@@ -410,28 +399,24 @@ class CudaDevice final : public Device {
   // On the compile thread.
   void make_ready(const std::string& key, const std::shared_ptr<const Kernel>& kernel,
                   codegen::GridCode code) {
-    std::string why_not = code.why_not;
     std::unique_ptr<const CudaCode> made;
-    if (why_not.empty()) {
-      try {
+    try {
+      if (code.why_not.empty()) {
         use_context();
-        Module module = nullptr;
-        std::array<char, 4096> log{};
-        int options[] = {option_error_log, option_error_log_size};
-        void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
-        const Result result =
-            driver_.cuModuleLoadDataEx(&module, code.text.c_str(), 2, options, values);
-        if (result != 0) throw DeviceError(text("CUDA: the code is refused: ", log.data()));
-        Function function = nullptr;
-        check(driver_.cuModuleGetFunction(&function, module, "frit_kernel"), "cuModuleGetFunction");
+        const Function function = function_of(code.text.c_str(), codegen::grid_entry);
         made = std::make_unique<const CudaCode>(kernel, std::move(code), function);
-      } catch (const DeviceError& error) {
-        why_not = error.what();
       }
+    } catch (const DeviceError&) {  // the driver refuses it: the CPU goes on
     }
     const std::lock_guard lock(shared_->mutex);
-    Entry& entry = shared_->entries[key];
-    entry = {true, std::move(made), std::move(why_not)};
+    shared_->entries[key] = {true, std::move(made)};
+  }
+  Function function_of(const char* ptx, const char* name) const {
+    Module module = nullptr;
+    check(driver_.cuModuleLoadDataEx(&module, ptx, 0, nullptr, nullptr), "cuModuleLoadDataEx");
+    Function function = nullptr;
+    check(driver_.cuModuleGetFunction(&function, module, name), "cuModuleGetFunction");
+    return function;
   }
 
   // Enough blocks to fill the device several times over; threads go on from there.
@@ -475,7 +460,7 @@ class CudaDevice final : public Device {
   std::array<Staging, 2> staging_;
   std::size_t staging_turn_ = 0;
   std::uint32_t* outcome_ = nullptr;  // where the launch's state arrives
-  struct {
+  struct LooksAt {
     Function words = nullptr, long_words = nullptr;
   } looks_at_;
   Blas blas_{nullptr};

@@ -20,7 +20,6 @@ using Event = struct EventOfDriver*;
 
 inline constexpr Result out_of_memory = 2, not_ready = 600;
 inline constexpr int attribute_multiprocessors = 16, attribute_major = 75;
-inline constexpr int option_error_log = 5, option_error_log_size = 6;
 inline constexpr unsigned stream_non_blocking = 1, event_without_timing = 2;
 
 struct Driver {

@@ -32,7 +32,6 @@ class EmulatedDevice final : public Device {
   explicit EmulatedDevice(DeviceHost host)
       : host_(std::move(host)), interpreter_(host_.make_interpreter()) {}
 
-  std::string_view name() const override { return "emulated"; }
   std::string description() const override { return "the interpreter on memory of its own"; }
 
   DeviceAddress allocate(std::int64_t bytes) override {
@@ -70,7 +69,6 @@ class EmulatedDevice final : public Device {
     }
     return {code.get(), true};
   }
-  std::string why_not(const Kernel&) const override { return {}; }
 
   DeviceOutcome run(const DeviceCode& code, const DeviceLaunch& launch, bool) override {
     std::vector<void*> pointers;

@@ -3,13 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
-#include "codegen/emit.h"
 #include "ir/error.h"
 #include "ops/status_flags.h"
 
@@ -20,8 +18,6 @@ using namespace llvm;
 namespace {
 
 constexpr unsigned device_memory = 1;  // NVPTX's address space
-
-int parts_of(DType dtype) { return is_complex(dtype) ? 2 : 1; }
 
 bool has_vector_loop(const Block& block) {
   bool found = false;
@@ -116,7 +112,7 @@ void GridEmitter::open_function() {
   constexpr std::size_t most_parameters = 400;  // 4 KiB of them
   if (types.size() > most_parameters) throw Unsupported{"it has too many arguments"};
   function_ = Function::Create(FunctionType::get(builder_.getVoidTy(), types, false),
-                               GlobalValue::ExternalLinkage, entry_name, module_);
+                               GlobalValue::ExternalLinkage, grid_entry, module_);
   function_->setCallingConv(CallingConv::PTX_Kernel);
   function_->addFnAttr("nvvm.maxntid", std::to_string(most_grid_threads));
   entry_ = BasicBlock::Create(context_, "entry", function_);
@@ -153,14 +149,6 @@ void GridEmitter::open_function() {
 }
 
 // ---- values -------------------------------------------------------------------------------------
-
-Type* GridEmitter::element_type(DType dtype) const {
-  const DType real = real_of(dtype);
-  if (real == DType::Float16) return Type::getHalfTy(context_);
-  if (real == DType::Float32) return Type::getFloatTy(context_);
-  if (real == DType::Float64) return Type::getDoubleTy(context_);
-  return IntegerType::get(context_, static_cast<unsigned>(size_of(real)) * 8);
-}
 
 Value* GridEmitter::int64(std::int64_t number) const {
   return ConstantInt::getSigned(Type::getInt64Ty(context_), number);
@@ -205,23 +193,6 @@ Value* GridEmitter::special(unsigned intrinsic) {
 }
 
 // ---- control flow -------------------------------------------------------------------------------
-
-void GridEmitter::if_then(Value* condition, const std::function<void()>& then,
-                          const std::function<void()>& otherwise) {
-  BasicBlock* yes = new_block("then");
-  BasicBlock* no = otherwise ? new_block("else") : nullptr;
-  BasicBlock* after = new_block("after");
-  builder_.CreateCondBr(condition, yes, no ? no : after);
-  builder_.SetInsertPoint(yes);
-  then();
-  builder_.CreateBr(after);
-  if (no) {
-    builder_.SetInsertPoint(no);
-    otherwise();
-    builder_.CreateBr(after);
-  }
-  builder_.SetInsertPoint(after);
-}
 
 void GridEmitter::counted(Value* begin, Value* end, Value* step,
                           const std::function<void(Value*)>& emit_body) {
@@ -502,16 +473,7 @@ void GridEmitter::store(const Instr& instr) {
 
 Number GridEmitter::constant(const Scalar& literal) const {
   Number number{.parts = parts_of(literal.dtype)};
-  Type* type = element_type(literal.dtype);
-  const unsigned bits = type->getScalarSizeInBits();
-  for (int k = 0; k < number.parts; ++k) {
-    std::uint64_t pattern = 0;
-    std::memcpy(&pattern, literal.bytes + static_cast<unsigned>(k) * (bits / 8), bits / 8);
-    const APInt integer(bits, pattern);
-    number.part[k] = type->isIntegerTy()
-                         ? static_cast<Value*>(ConstantInt::get(type, integer))
-                         : ConstantFP::get(context_, APFloat(type->getFltSemantics(), integer));
-  }
+  for (int k = 0; k < number.parts; ++k) number.part[k] = literal_part(literal, k, context_);
   return number;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/elements.h"
 #include "codegen/grid/grid.h"
 
 namespace frit::codegen {
@@ -77,7 +78,9 @@ class GridEmitter {
   void counted(llvm::Value* begin, llvm::Value* end, llvm::Value* step,
                const std::function<void(llvm::Value*)>& emit_body);
   void if_then(llvm::Value* condition, const std::function<void()>& then,
-               const std::function<void()>& otherwise = nullptr);
+               const std::function<void()>& otherwise = nullptr) {
+    emit_if(builder_, condition, then, otherwise);
+  }
 
   // grid_reduce.cpp
   std::vector<GridSum> open_sums(const Instr& instr);
@@ -99,7 +102,7 @@ class GridEmitter {
   llvm::Value* shared_at(llvm::Value* place);
 
   // values
-  llvm::Type* element_type(DType dtype) const;
+  llvm::Type* element_type(DType dtype) const { return part_type(dtype, context_); }
   DType dtype_of(ValueId id) const { return kernel_.values[static_cast<std::size_t>(id)]; }
   Number& value(ValueId id) { return values_[static_cast<std::size_t>(id)]; }
   llvm::Value* truth(const Number& number);

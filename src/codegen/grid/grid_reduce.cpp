@@ -15,8 +15,6 @@ namespace {
 
 constexpr unsigned warp = 32;
 
-int parts_of(DType dtype) { return is_complex(dtype) ? 2 : 1; }
-
 }  // namespace
 
 // ---- opening and closing ------------------------------------------------------------------------

@@ -2,20 +2,15 @@
 #include "codegen/grid/ptx.h"
 
 #include <llvm/ADT/SmallPtrSet.h>
-#include <llvm/Analysis/CGSCCPassManager.h>
-#include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/PassManager.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
-#include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Target/TargetOptions.h>
 
+#include "codegen/passes.h"
 #include "ir/error.h"
 
 // LLVM's headers name those of targets that it was configured for, not all that it has.
@@ -100,27 +95,11 @@ void part_registers(Function& function) {
 }  // namespace
 
 std::string Ptx::generate(Module& module) {
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager components;
-  ModuleAnalysisManager modules;
   PassBuilder builder(target_.get());
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2).run(module, modules);
-
+  Analyses analyses(builder);
+  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2).run(module, analyses.modules);
   for (Function& function : module) part_registers(function);
-
-  SmallVector<char, 0> text;
-  raw_svector_ostream stream(text);
-  legacy::PassManager passes;
-  if (target_->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::AssemblyFile))
-    throw DeviceError("LLVM: this target can't write code");
-  passes.run(module);
-  return std::string(text.data(), text.size());
+  return assembly_of(*target_, module);
 }
 
 }  // namespace frit::codegen
