@@ -14,6 +14,7 @@ import argparse
 import functools
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,10 @@ STAYS = {
     "exits, 40 rounds": ("if x[i] < 0: print('none')", 40, lambda: [0] * 40),
     "two loops": ("x[i] = 0\n  for j in range(3): x[j] = i", 3, lambda: np.zeros(3)),
 }
+# Seconds, until it is known that a loop stays Python: of one with exits that takes a microsecond
+# after some 10,000 of its calls.
+WARM_UP = 0.05
+
 FIRST = """
 import sys, time
 sys.path.insert(0, {root!r})
@@ -63,8 +68,15 @@ def mean_time(function: Callable[[], Any], seconds: float = 2e-3) -> float:
     return (time.perf_counter() - start) / count
 
 
+def warm_up(function: Callable[[], Any]) -> None:
+    end = time.perf_counter() + WARM_UP
+    while time.perf_counter() < end:
+        for _ in range(10):
+            function()
+
+
 def stays_python(rounds: int) -> dict[str, float]:
-    """The rewritten function's time over the plain one's: the least of many each, by turns."""
+    """The rewritten function's time over the plain one's: each the least of many, by turns."""
     from frit import _importer
     from frit.loops.find import implicit
 
@@ -72,20 +84,22 @@ def stays_python(rounds: int) -> dict[str, float]:
     found = {}
     for name, (body, count, make) in STAYS.items():
         text = f"def f(x):\n for i in range({count}):\n  {body}\n"
-        plain = compile(text, "<program>", "exec")
-        functions = []
-        for code in (plain, implicit.code_of(text, plain)):
-            space: dict[str, Any] = {"np": np, "__name__": "program"}
-            exec(code, space)
-            functions.append(space["f"])
-        x = make()
-        for _ in range(1000):
-            functions[1](x)
-        best = [float("inf")] * 2
-        for _ in range(50 * rounds):
-            for k, f in enumerate(functions):
-                best[k] = min(best[k], mean_time(functools.partial(f, x), 5e-4))
-        found[name] = round(best[1] / best[0], 4)
+        ratios = []
+        for _ in range(rounds):  # new code: where it lies in memory makes some per cent
+            plain = compile(text, "<program>", "exec")
+            functions = []
+            for code in (plain, implicit.code_of(text, plain)):
+                space: dict[str, Any] = {"np": np, "__name__": "program"}
+                exec(code, space)
+                functions.append(space["f"])
+            x, best = make(), [float("inf")] * 2
+            for f in functions:
+                warm_up(functools.partial(f, x))
+            for _ in range(250):  # short: between two of what else the machine does
+                for k, f in enumerate(functions):
+                    best[k] = min(best[k], mean_time(functools.partial(f, x), 1e-4))
+            ratios.append(best[1] / best[0])
+        found[name] = round(statistics.median(ratios), 4)
     _importer.uninstall()
     return found
 

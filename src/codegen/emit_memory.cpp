@@ -206,7 +206,7 @@ void Emitter::load(const Instr& instr) {
 // The processor fetches ahead by itself, but within a page only, and a long body leaves it no room
 // to look beyond: the chain of 20 operations took 1.3 times as long (schedule/caches.h).
 void Emitter::prefetch(DType dtype, const Place& from) {
-  constexpr unsigned ahead = 4096;
+  constexpr unsigned ahead = 2048;
   prefetch(builder_.CreateConstGEP1_64(builder_.getInt8Ty(), from.pointer, ahead),
            lanes_ * static_cast<unsigned>(size_of(dtype)), false);
 }

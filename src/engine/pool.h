@@ -13,7 +13,7 @@ class ThreadPool {
  public:
   // Runs part(k) for k in [0, parts), on the caller and the pool's threads, and returns when all
   // are done.
-  // `part` must not throw. Returns the floating-point status flags (MXCSR bits 0..5) that the parts
+  // `part` must not throw. Returns the floating-point status flags (ops/status_flags.h) that the parts
   // raised.
   // is_long: each part takes longer than to wake a thread for it.
   using Part = void (*)(void* context, std::int64_t k);
@@ -55,7 +55,7 @@ class ThreadPool {
 // Number of CPUs this process may use: affinity, cgroup quota, OMP_NUM_THREADS, FRIT_NUM_THREADS.
 int default_threads();
 
-// Clears and reads the calling thread's sticky floating-point flags (MXCSR).
+// Clears and reads the calling thread's sticky floating-point flags, those of status_flags.h.
 void clear_float_flags();
 unsigned float_flags();
 

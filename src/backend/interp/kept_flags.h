@@ -7,6 +7,8 @@
 #include <xmmintrin.h>
 #endif
 
+#include "ops/status_flags.h"
+
 namespace frit::interp {
 
 // While it lives, if `is_wanted`, the status flags that are raised are nobody's concern.
@@ -26,7 +28,7 @@ class KeptFlags {
   // fegetexceptflag asks two units, and takes longer than a short loop.
   void read() { flags_ = _mm_getcsr(); }
   void put_back() const {
-    if (_mm_getcsr() != flags_) _mm_setcsr(flags_);
+    if ((_mm_getcsr() ^ flags_) & known_flags) _mm_setcsr(flags_);
   }
   unsigned flags_;
 #else
