@@ -168,6 +168,10 @@ def run(text: str, np: Any, shape: tuple[int, ...], order: str) -> tuple[list[st
     return seen, {str(w.message) for w in caught}
 
 
+def kinds(told: set[str]) -> set[str]:
+    return {text.partition(" encountered")[0] for text in told}
+
+
 @pytest.mark.usefixtures("forced")
 @pytest.mark.parametrize("shard", range(4))
 @pytest.mark.on_host
@@ -188,5 +192,7 @@ def test_random_simulations_give_numpys_bits(shard: int) -> None:
                 _core.flush_caches()
             found, told = run(text, np, shape, order)
             assert found == expected, described
-            assert told == warned, described
+            # In order, a launch may have written over what an op read: what raised a flag there is
+            # only told if no other op has (engine/warnings.cpp). Other rounds are in a trace here.
+            assert told <= warned and kinds(told) == kinds(warned), described
     assert frit.statistics()["swept_launches"] > swept
