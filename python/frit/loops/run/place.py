@@ -33,7 +33,7 @@ from frit.loops.run.traits import (
     makes_arrays,
     traits_of,
 )
-from frit.loops.run.turns import IN_VAIN, LONG_ROUND, NEVER, REFUSED_COUNTS, Turns, now
+from frit.loops.run.turns import IN_VAIN, LONG_ROUND, NEVER, REFUSED_COUNTS, SOON, Turns, now
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -286,8 +286,7 @@ class Place:
         done = turns.ahead - iterator.__length_hint__() if turns.due else self.rounds
         seconds = turns.end(began, 0 if turns.is_at_once else done)
         turns.is_at_once, turns.entered = False, None
-        values = dict(zip(self.passed, passed, strict=True))
-        if not self.may_be_worth_it(turns, seconds, values):
+        if not self.may_be_worth_it(turns, seconds, passed):
             self.rounds = turns.following()
             return None
         found, _ = self.start(passed, None, sys._getframe(1))
@@ -347,6 +346,7 @@ class Place:
 
     def wait_longer(self, turns: Turns) -> None:
         turns.least *= 4
+        turns.is_paying = False
         self.rounds = turns.following()
         if turns.fails > IN_VAIN:
             self.on, self.rounds = False, NEVER
@@ -363,7 +363,10 @@ class Place:
         if turns.entered is iterator:
             return ()
         turns.ahead, turns.began = iterator.__length_hint__(), now()
-        return itertools.islice(iterator, max(turns.first, self.rounds - turns.carried))
+        rounds = max(turns.first, self.rounds - turns.carried)
+        if turns.is_paying and self.rounds == turns.first and turns.ahead * turns.each > SOON:
+            rounds = 1  # its variable has a value then
+        return itertools.islice(iterator, rounds)
 
     def goes_on(self, iterator: Any) -> bool:
         """Whether there are rounds left."""
@@ -386,7 +389,7 @@ class Place:
     def is_pausing(self) -> bool:
         return self.turns is not None and self.turns.pauses
 
-    def may_be_worth_it(self, turns: Turns, seconds: float, values: dict[str, Any]) -> bool:
+    def may_be_worth_it(self, turns: Turns, seconds: float, passed: tuple[Any, ...]) -> bool:
         if self.is_eager or turns.has_paused:
             return True
         if turns.each > LONG_ROUND and any(place.has_plans_of_arrays() for place in self.inner):
@@ -395,9 +398,12 @@ class Place:
             if not turns.has_loops:  # those count by themselves
                 lost.measured += seconds
             return lost.is_worth_engine()
+        if self.binding is not None and turns.is_paying:  # asked before
+            return True
         if not turns.is_worth_it():
             return False
         space = self.space if self.space is not None else sys._getframe(2).f_globals
+        values = dict(zip(self.passed, passed, strict=True))
 
         def value_of(name: str) -> Any:
             return values.get(name, space.get(name))

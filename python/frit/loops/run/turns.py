@@ -38,6 +38,7 @@ TURN = 5e-3  # seconds that one takes, where that is known
 FEW = 3  # turns: what they take is no time that passed between two loops
 IN_VAIN = 5  # times that the place is asked; one at which its text is refused counts for more
 REFUSED_COUNTS = 3
+SOON = 15e-6  # seconds of a `for` with exits that is asked for behind its first round, if that pays
 LONG_ROUND = 2e-4  # seconds: the loops in it are what takes the time
 FIRST = 16  # rounds of a turn; of a body with loops in it one
 
@@ -89,6 +90,7 @@ class Turns:
         self.is_measured = False
         self.exits_taken = self.rounds_compiled = 0
         self.compiled = 0.0
+        self.is_paying = False  # to go on behind exits, as far as that has been judged
         self.is_at_once = False  # the place is asked again before Python runs another round
         self.entered: Any = None  # the iterator of a `for` for which it is so
         self.ahead = self.carried = 0  # rounds of a `for`: before it ends; of turns that ended so
@@ -132,6 +134,7 @@ class Turns:
         pays = self.rounds_compiled * self.each > self.compiled
         self.exits_taken = self.rounds_compiled = 0
         self.compiled = 0.0
+        self.is_paying = pays
         if pays:
             self.succeed()
         return pays
