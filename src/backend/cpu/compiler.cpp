@@ -294,14 +294,13 @@ class CompileService final : public Compiler {
   // Returns with the lock held.
   void serve(const Request& request, std::unique_lock<std::mutex>& lock) {
     if (request.use_grid) {
-      codegen::GridCode code;
-      try {
-        code = grid(request.kernel);
-      } catch (const std::exception& error) {  // the CPU goes on
-        code.why_not = error.what();
-      }
-      request.use_grid(std::move(code));
+      const std::string key = serialize(request.kernel);
+      std::optional<codegen::GridCode> kept = disk_.load_grid(key);
+      const bool is_kept = kept.has_value();
+      if (!kept) kept = new_grid(request.kernel, key);
+      request.use_grid(std::move(*kept));
       lock.lock();
+      ++(is_kept ? statistics_.loaded_from_disk : statistics_.compiled);
       return;
     }
     const auto start = std::chrono::steady_clock::now();
@@ -326,6 +325,19 @@ class CompileService final : public Compiler {
       statistics_.improved += code ? 1 : 0;
     else
       ++(code ? statistics_.compiled : statistics_.failed);
+  }
+
+  // Where there is none: why.
+  codegen::GridCode new_grid(const Kernel& kernel, const std::string& key) {
+    try {
+      codegen::GridCode code = grid(kernel);
+      disk_.store_grid(key, code);
+      return code;
+    } catch (const std::exception& error) {  // the CPU goes on
+      codegen::GridCode none;
+      none.why_not = error.what();
+      return none;
+    }
   }
 
   const std::string jit_path_;

@@ -1,9 +1,13 @@
 // compiler_test.cpp: the compile service at its end.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "backend/cpu/cpu.h"
 #include "ir/testing_cases.h"
@@ -25,6 +29,35 @@ TEST(CompilerDeathTest, a_program_may_end_while_llvm_is_loaded_or_first_used) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (int milliseconds = 0; milliseconds < 120; milliseconds += 4)
     EXPECT_EXIT(exit_while_compiling(milliseconds * 1000), ::testing::ExitedWithCode(0), "");
+}
+
+// The second service finds on the disk what the first one has made.
+TEST(Compiler, grids_are_kept_on_the_disk) {
+  std::string folder = ::testing::TempDir() + "frit-grids-XXXXXX";
+  ASSERT_TRUE(mkdtemp(folder.data()));
+  setenv("FRIT_CACHE_DIR", folder.c_str(), 1);
+  constexpr std::uint64_t count = 12;
+  std::vector<codegen::GridCode> made[2];
+  CompilerStatistics statistics[2];
+  for (int k = 0; k < 2; ++k) {
+    const std::unique_ptr<Compiler> compiler = make_compiler();
+    for (std::uint64_t seed = 1; seed <= count; ++seed)
+      compiler->request_grid(frit::testing::RandomCase(seed).make().kernel,
+                             [&](codegen::GridCode code) { made[k].push_back(std::move(code)); });
+    compiler->wait();
+    statistics[k] = compiler->statistics();
+  }
+  unsetenv("FRIT_CACHE_DIR");
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(statistics[0].compiled, count);
+  EXPECT_EQ(statistics[1].loaded_from_disk, count);
+  EXPECT_TRUE(std::ranges::any_of(made[0], [](const auto& code) { return !code.text.empty(); }));
+  ASSERT_EQ(made[1].size(), count);
+  for (std::size_t k = 0; k < count; ++k) {
+    EXPECT_EQ(made[0][k].text, made[1][k].text);
+    EXPECT_EQ(made[0][k].why_not, made[1][k].why_not);
+    EXPECT_EQ(made[0][k].strides, made[1][k].strides);
+  }
 }
 
 }  // namespace

@@ -14,6 +14,9 @@ class DiskCache {
   explicit DiskCache(DiskStoreSettings settings) : store_(std::move(settings)) {}
   std::optional<codegen::Code> load(const std::string& kernel) const;
   void store(const std::string& kernel, const codegen::Code& code);
+  // Of the same kernels, for grids.
+  std::optional<codegen::GridCode> load_grid(const std::string& kernel) const;
+  void store_grid(const std::string& kernel, const codegen::GridCode& code);
   bool is_enabled() const { return store_.is_enabled(); }
 
  private:

@@ -44,6 +44,33 @@ TEST_F(DiskCacheTest, what_was_stored_is_found_by_another_and_nothing_else_is) {
   EXPECT_FALSE(DiskCache({.folder = folder_, .identity = "b"}).load("kernel"));
 }
 
+TEST_F(DiskCacheTest, grids_are_kept_with_all_that_a_launch_asks_of_them) {
+  const codegen::GridCode code{.text = "text",
+                               .form = codegen::GridForm::Rows,
+                               .may_be_rare = true,
+                               .read_early = {0, 3},
+                               .strides = {{1, 2}, {4, 0}},
+                               .why_not = ""};
+  codegen::GridCode none;
+  none.why_not = "it isn't parallel";
+  DiskCache cache({.folder = folder_, .identity = "a"});
+  cache.store("kernel", code_of(100));
+  cache.store_grid("kernel", code);
+  cache.store_grid("another", none);
+  const auto found = cache.load_grid("kernel");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->text, "text");
+  EXPECT_EQ(found->form, codegen::GridForm::Rows);
+  EXPECT_TRUE(found->may_be_rare);
+  EXPECT_EQ(found->read_early, code.read_early);
+  EXPECT_EQ(found->strides, code.strides);
+  EXPECT_EQ(found->why_not, "");
+  EXPECT_EQ(cache.load("kernel")->bytes, code_of(100).bytes);
+  ASSERT_TRUE(cache.load_grid("another"));
+  EXPECT_EQ(cache.load_grid("another")->why_not, none.why_not);
+  EXPECT_FALSE(cache.load_grid("third"));
+}
+
 TEST_F(DiskCacheTest, one_that_writes_much_keeps_the_limit_and_its_newest_file) {
   DiskCache cache({.folder = folder_, .identity = "a", .limit = 1 << 20});
   for (int k = 0; k < 600; ++k) cache.store("kernel " + std::to_string(k), code_of(3000));
