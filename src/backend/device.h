@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "backend/backend.h"
 #include "ir/kernel.h"
@@ -68,6 +69,7 @@ class Device {
   struct Found {
     const DeviceCode* code = nullptr;  // null: it isn't there yet or, where that is settled,
     bool is_settled = false;           // the kernel is none for this device
+    std::string_view why_not{};        // it is none; of the device's own
   };
   // wait: as long as it takes to make the code.
   virtual Found code_for(const std::shared_ptr<const Kernel>& kernel, bool wait) = 0;

@@ -37,7 +37,8 @@ struct KernelCode {
   double cost_seen = 0;                           // ns of all launches so far
   double improve_at = 2e8;                        // of cost_seen: where faster code is asked for
   const DeviceCode* on_device = nullptr;
-  bool is_for_host = false;  // the device has none
+  bool is_for_host = false;       // the device has none,
+  std::string why_not_on_device;  // and why
   // How many times its guessed cost it took, where that was measured: nobody knows beforehand how
   // often a while goes round.
   double times_guessed = 1;
@@ -363,11 +364,17 @@ class Engine {
   void fetch(Base* base);
   void fetch_all();
   void fetch_pinned(Running& running);
+  void note_place(const Step& step, std::string_view why_not_there);
   void bring_home(std::uint32_t slot, bool is_written, Running& running);
   void bring_home(const Step& step, Running& running);
   bool is_ready_on_device(KernelCode& code);
-  const DeviceCode* device_code_for(const Step& step, KernelCode& code, const Running& running);
-  bool run_on_device(const Step& step, KernelCode& code, Running& running);
+  struct DeviceChoice {
+    const DeviceCode* code = nullptr;  // null: it runs on the host,
+    std::string_view why{};            // and why
+  };
+  DeviceChoice device_code_for(const Step& step, KernelCode& code, const Running& running);
+  // The reason why it runs on the host, where nothing has been done; empty: it has run there.
+  std::string_view run_on_device(const Step& step, KernelCode& code, Running& running);
   Overwritten keep_overwritten(const Step& step, const Running& running);
   bool run_call_on_device(const Step& step, Running& running);
   void diagnose_from_device(const Step& step, Running& running, Overwritten& overwritten,
@@ -418,6 +425,7 @@ class Engine {
   static constexpr std::size_t most_kernels = 512;
   std::size_t most_kernels_ = most_kernels;  // of more, those that no plan has are dropped
   std::shared_ptr<const Plan> last_plan_;    // null: the last ones ran op by op
+  std::vector<std::string> last_places_;     // where its groups ran, if there is a device
   std::shared_ptr<const std::vector<NodeLabel>> last_nodes_;
   std::unique_ptr<Backend> interpreter_;
   std::unique_ptr<Compiler> compiler_;

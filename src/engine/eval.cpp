@@ -170,6 +170,7 @@ CachedPlan& Engine::new_plan(std::uint64_t hash) {
 void Engine::dump(const CachedPlan& cached) {
   last_plan_ = cached.plan;
   last_nodes_ = cached.nodes;
+  last_places_.clear();
   if (settings.dumps("graph")) std::fputs(explain(false).c_str(), stderr);
 }
 
@@ -220,6 +221,7 @@ void Engine::run(CachedPlan& cached) {
     running.copies.resize(plan.temporaries.size());
     running.undefined.assign(running.slots.size() + plan.temporaries.size(), false);
   }
+  last_places_.assign(residence_ ? plan.groups.size() : 0, {});
   std::vector<bool> finished(nodes_.size(), false);
   const auto free_temporaries = [&] {
     for (std::size_t k = 0; k < running.temporaries.size(); ++k) drop_temporary(k, running);
@@ -255,6 +257,8 @@ void Engine::run(CachedPlan& cached) {
         const bool is_done =
             residence_ && step.kind == StepKind::Call && run_call_on_device(step, running);
         if (residence_ && !is_done && step.kind != StepKind::Launch) bring_home(step, running);
+        if (residence_ && step.kind == StepKind::Call)
+          note_place(step, is_done ? "" : "the device has none, or it is short");
         switch (step.kind) {
           case StepKind::Launch:
             run_launch(step, *cached.code[k], running);
@@ -472,7 +476,9 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   const LaunchStep& launch = step.launch;
   if (launch.extent == 0) return;
   if (residence_) {
-    if (run_on_device(step, code, running)) return;
+    const std::string_view why_not = run_on_device(step, code, running);
+    note_place(step, why_not);
+    if (why_not.empty()) return;
     bring_home(step, running);
   }
   struct ShadowMemory {

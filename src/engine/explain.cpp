@@ -85,9 +85,16 @@ std::string explain_eager(const std::vector<std::string>& lines, std::size_t cou
   return out.str();
 }
 
+// What a plan's nodes are called, and where its groups ran, if that is known.
+struct PlanWords {
+  std::vector<std::string> names, places;
+};
+
 // What a kernel does, behind its number: equal for kernels that are alike.
-std::string kernel_text(const GroupSummary& group, const std::vector<std::string>& names) {
+std::string kernel_text(const GroupSummary& group, const std::string& place,
+                        const std::vector<std::string>& names) {
   std::string s = bytes_text(group.bytes_moved);
+  if (!place.empty()) s += "; " + place;
   if (!group.why.empty()) s += "; apart because: " + group.why;
   if (group.parts == 1) s += "; point after point, on one thread";
   if (group.parts > 1)
@@ -99,9 +106,11 @@ std::string kernel_text(const GroupSummary& group, const std::vector<std::string
 }
 
 // The kernels' texts, each with its number; a loop's rounds once.
-std::vector<std::string> kernel_texts(const Plan& plan, const std::vector<std::string>& names) {
+std::vector<std::string> kernel_texts(const Plan& plan, const PlanWords& words) {
   std::vector<std::string> texts, numbered;
-  for (const GroupSummary& group : plan.groups) texts.push_back(kernel_text(group, names));
+  for (std::size_t g = 0; g < plan.groups.size(); ++g)
+    texts.push_back(
+        kernel_text(plan.groups[g], g < words.places.size() ? words.places[g] : "", words.names));
   for (const auto [first, period, times] : stretches(texts)) {
     for (std::size_t g = first; g < first + period; ++g)
       numbered.push_back("kernel " + std::to_string(g) + ": " + texts[g]);
@@ -117,14 +126,14 @@ std::vector<std::string> kernel_texts(const Plan& plan, const std::vector<std::s
   return numbered;
 }
 
-std::string describe(const Plan& plan, const std::vector<std::string>& names) {
+std::string describe(const Plan& plan, const PlanWords& words) {
   const std::size_t kernels = plan.groups.size();
-  std::string s = std::to_string(names.size()) + " operations in " + std::to_string(kernels) +
+  std::string s = std::to_string(words.names.size()) + " operations in " + std::to_string(kernels) +
                   (kernels == 1 ? " kernel" : " kernels") + "; moves " +
                   bytes_text(plan.bytes_moved) +
                   " (least possible: " + bytes_text(plan.bytes_least) + "); " +
                   std::to_string(plan.contracted) + " temporaries never stored\n";
-  for (const std::string& text : kernel_texts(plan, names)) s += text + "\n";
+  for (const std::string& text : kernel_texts(plan, words)) s += text + "\n";
   for (const PlanSweep& sweep : plan.sweeps) {
     const std::string first = std::to_string(plan.steps[sweep.first].group);
     const std::string last = std::to_string(plan.steps[sweep.behind - 1].group);
@@ -134,11 +143,11 @@ std::string describe(const Plan& plan, const std::vector<std::string>& names) {
   return s;
 }
 
-std::string draw(const Plan& plan, const std::vector<std::string>& names) {
+std::string draw(const Plan& plan, const PlanWords& words) {
   std::string s =
       "digraph frit {\n  rankdir=LR; node [shape=box, fontname=monospace, fontsize=10];\n";
   std::size_t k = 0;
-  for (const std::string& text : kernel_texts(plan, names)) {
+  for (const std::string& text : kernel_texts(plan, words)) {
     std::string label;
     for (const char c : text) label += c == '\n' ? std::string("\\l") : std::string(1, c);
     s += "  k" + std::to_string(k) + " [label=\"" + label + "\\l\"];\n";
@@ -175,7 +184,8 @@ std::string NodeLabel::text() const {
 
 std::string Engine::explain(bool dot) {
   std::shared_ptr<const Plan> plan = last_plan_;
-  std::vector<std::string> names;
+  PlanWords words;
+  std::vector<std::string>& names = words.names;
   if (last_nodes_)
     for (const NodeLabel& node : *last_nodes_) names.push_back(node.text());
   const bool pending = newly_recorded() > 0;
@@ -187,9 +197,10 @@ std::string Engine::explain(bool dot) {
     names.clear();
     for (const Node& node : nodes_) names.push_back(NodeLabel(node).text());
   }
+  if (!pending) words.places = last_places_;
   if (!plan) return dot ? "digraph frit {}\n" : "nothing was evaluated yet\n";
-  if (dot) return draw(*plan, names);
-  std::string s = (pending ? "pending: " : "evaluated: ") + describe(*plan, names);
+  if (dot) return draw(*plan, words);
+  std::string s = (pending ? "pending: " : "evaluated: ") + describe(*plan, words);
   if (waiting_ > 0)
     s += std::to_string(waiting_) +
          " operations wait: what they make is stored when it is read again\n";

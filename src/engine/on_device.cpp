@@ -93,6 +93,7 @@ void Engine::set_device(DeviceKind kind) {
   for (auto& [_, code] : kernels_) {
     code->on_device = nullptr;
     code->is_for_host = false;
+    code->why_not_on_device.clear();
   }
   if (kind == DeviceKind::Cpu) return;
   open_device(kind);
@@ -130,6 +131,12 @@ void Engine::fetch_pinned(Running& running) {
     residence_->fetch(*base);
     residence_->drop(*base);
   }
+}
+
+// For explain.
+void Engine::note_place(const Step& step, std::string_view why_not_there) {
+  last_places_[step.group] =
+      why_not_there.empty() ? "on the device" : text("on the CPU: ", why_not_there);
 }
 
 // The host is about to read the memory, and perhaps to write it.
@@ -205,13 +212,14 @@ bool Engine::is_ready_on_device(KernelCode& code) {
       residence_->device().code_for(code.kernel, settings.tier == Tier::Compiled);
   code.on_device = found.code;
   code.is_for_host = found.is_settled && !found.code;
+  if (code.is_for_host) code.why_not_on_device = text("no code for the device: ", found.why_not);
   return code.on_device != nullptr;
 }
 
-const DeviceCode* Engine::device_code_for(const Step& step, KernelCode& code,
-                                          const Running& running) {
+Engine::DeviceChoice Engine::device_code_for(const Step& step, KernelCode& code,
+                                             const Running& running) {
   const LaunchStep& launch = step.launch;
-  if (code.is_for_host) return nullptr;
+  if (code.is_for_host) return {nullptr, code.why_not_on_device};
   std::int64_t to_fetch = 0;  // bytes that only the device has the newest of
   for (const Binding& b : launch.operands) {
     if (b.kind != Binding::Kind::Slot) continue;
@@ -223,8 +231,11 @@ const DeviceCode* Engine::device_code_for(const Step& step, KernelCode& code,
     }
   }
   const bool is_there = to_fetch > 0;
-  if (!is_there && launch.cost < least_device_cost()) return nullptr;
-  if (!is_ready_on_device(code)) return nullptr;
+  if (!is_there && launch.cost < least_device_cost()) return {nullptr, "it is short"};
+  if (!is_ready_on_device(code))
+    return {nullptr, code.is_for_host
+                         ? code.why_not_on_device
+                         : std::string_view("its code for the device isn't there yet")};
   // Few threads are slower than the host, even if it has to fetch what they need.
   const Device::Costs costs = residence_->device().costs();
   const std::int64_t threads =
@@ -232,18 +243,18 @@ const DeviceCode* Engine::device_code_for(const Step& step, KernelCode& code,
   if (costs.time_of(launch.cost, threads) > launch.cost / ThreadPool::get().threads() +
                                                 costs.launch +
                                                 costs.download_byte * static_cast<double>(to_fetch))
-    return nullptr;
-  if (reads_what_it_writes(launch, code.on_device->read_early())) return nullptr;
+    return {nullptr, "few threads could share it"};
+  constexpr std::string_view overlaps = "threads would read what others write";
+  if (reads_what_it_writes(launch, code.on_device->read_early())) return {nullptr, overlaps};
   if (code.on_device->may_be_rare() && reads_what_it_writes(launch, loaded_operands(*code.kernel)))
-    return nullptr;
-  return code.on_device;
+    return {nullptr, "elements that need a second look would be gone"};
+  return {code.on_device};
 }
 
-// False: it has to run on the host, and nothing has been done.
-bool Engine::run_on_device(const Step& step, KernelCode& code, Running& running) {
+std::string_view Engine::run_on_device(const Step& step, KernelCode& code, Running& running) {
   const LaunchStep& launch = step.launch;
-  const DeviceCode* const ready = device_code_for(step, code, running);
-  if (!ready) return false;
+  const auto [ready, why_not] = device_code_for(step, code, running);
+  if (!ready) return why_not;
   Residence& residence = *residence_;
   residence.begin_launch();
   struct Shadow {
@@ -252,9 +263,9 @@ bool Engine::run_on_device(const Step& step, KernelCode& code, Running& running)
     DeviceAddress address;
   };
   std::vector<Shadow> shadows;
-  const auto give_up = [&] {
+  const auto give_up = [&](std::string_view why) {
     for (const Shadow& s : shadows) residence.deallocate(s.address, s.base->bytes);
-    return false;
+    return why;
   };
   const auto address_of = [&](std::uint32_t slot) {
     const bool has_contents = !running.undefined[slot];
@@ -298,7 +309,8 @@ bool Engine::run_on_device(const Step& step, KernelCode& code, Running& running)
   const std::vector<Scalar> scalars = running.scalars(launch);
   try {
     bind_all();
-    if (!ready->fits(addresses, launch.integers)) return give_up();
+    if (!ready->fits(addresses, launch.integers))
+      return give_up("its elements are not aligned as the device wants them");
     if (is_checked) overwritten = keep_overwritten(step, running);
     outcome = residence.device().run(*ready,
                                      {.operands = addresses,
@@ -309,12 +321,12 @@ bool Engine::run_on_device(const Step& step, KernelCode& code, Running& running)
                                       .scratch_bytes = launch.scratch_bytes},
                                      is_checked || ready->may_be_rare());
   } catch (const std::bad_alloc&) {
-    return give_up();
+    return give_up("the device has no memory for it");
   } catch (...) {
-    give_up();
+    give_up({});
     throw;
   }
-  if (outcome.is_rare) return give_up();
+  if (outcome.is_rare) return give_up("elements needed a second look");
   ++statistics.device_launches;
   for (std::size_t k = 0; k < launch.operands.size(); ++k) {
     const Binding& b = launch.operands[k];
@@ -331,7 +343,7 @@ bool Engine::run_on_device(const Step& step, KernelCode& code, Running& running)
     residence.replace(*s.base, s.address);
     running.undefined[s.slot] = false;
   }
-  return true;
+  return {};
 }
 
 namespace {

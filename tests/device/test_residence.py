@@ -209,6 +209,23 @@ def test_arrays_make_room_for_others():
     assert said == "102.0 10.0 78.0\n"
 
 
+def test_explain_says_where_a_kernel_ran():
+    said = process(
+        """
+        import frit, frit.numpy as np
+        for n in 50_000, 1_000_000:
+            x = np.arange(float(n))
+            frit.eval(x)
+            y = x * 2
+            frit.eval(y)
+            print(str(frit.explain()).splitlines()[1].partition("; ")[2])
+        """,
+        FRIT_DEVICE="emulated",
+        FRIT_EMULATED_MEMORY="3000000",
+    )
+    assert said == "on the device\non the CPU: the device has no memory for it\n"
+
+
 def test_memory_is_given_back():
     said = process(
         """

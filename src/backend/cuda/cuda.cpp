@@ -327,8 +327,11 @@ class CudaDevice final : public Device {
   struct Entry {
     bool is_done = false;
     std::unique_ptr<const CudaCode> code;  // null: the kernel is none for a grid
+    std::string why_not;
   };
-  static Found found_in(const Entry& entry) { return {entry.code.get(), entry.is_done}; }
+  static Found found_in(const Entry& entry) {
+    return {entry.code.get(), entry.is_done, entry.why_not};
+  }
   struct Shared {  // with the compile thread
     std::mutex mutex;
     std::unordered_map<std::string, Entry> entries;
@@ -406,10 +409,12 @@ class CudaDevice final : public Device {
         const Function function = function_of(code.text.c_str(), codegen::grid_entry);
         made = std::make_unique<const CudaCode>(kernel, std::move(code), function);
       }
-    } catch (const DeviceError&) {  // the driver refuses it: the CPU goes on
+    } catch (const DeviceError& error) {  // the driver refuses it: the CPU goes on
+      code.why_not = error.what();
     }
+    std::string why_not = made ? std::string() : std::move(code.why_not);
     const std::lock_guard lock(shared_->mutex);
-    shared_->entries[key] = {true, std::move(made)};
+    shared_->entries[key] = {true, std::move(made), std::move(why_not)};
   }
   Function function_of(const char* ptx, const char* name) const {
     Module module = nullptr;
