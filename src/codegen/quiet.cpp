@@ -7,11 +7,14 @@
 #include "codegen/quiet.h"
 
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/PatternMatch.h>
 
 namespace frit::codegen {
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace {
 
@@ -25,6 +28,21 @@ bool is_for_running_extreme(const FCmpInst& comparison) {
     if (!choice) return false;
     const Value *one = choice->getTrueValue(), *other = choice->getFalseValue();
     return (one == x && other == y) || (one == y && other == x);
+  });
+}
+
+// Of a number that all lanes share, and x where it is one (extremes.cpp)? Under AVX-512's mask that
+// is one instruction, and the lanes with NaNs are not looked at.
+bool is_for_masked_extreme(const FCmpInst& comparison) {
+  const Value *x = comparison.getOperand(0), *y = comparison.getOperand(1);
+  if (!getSplatValue(y)) return false;
+  return any_of(comparison.users(), [&](const User* user) {
+    Value* extreme = nullptr;
+    const auto is_number = m_SpecificFCmp(FCmpInst::FCMP_ORD, m_Specific(x), m_Value());
+    return match(user, m_Select(m_Specific(&comparison), m_Specific(x), m_Specific(y))) &&
+           user->hasOneUse() &&
+           match(user->user_back(), m_Select(is_number, m_Value(extreme), m_Specific(x))) &&
+           extreme == user;
   });
 }
 
@@ -63,7 +81,8 @@ void quiet_comparisons(Module& module, const Machine& machine) {
         auto* comparison = dyn_cast<FCmpInst>(&instruction);
         if (!comparison || !raises_for_nans(*comparison) ||
             !fills_registers(*comparison->getOperand(0)->getType()) ||
-            is_for_running_extreme(*comparison))
+            is_for_running_extreme(*comparison) ||
+            (machine.has_avx512 && is_for_masked_extreme(*comparison)))
           continue;
         IRBuilder<> builder(comparison);
         // As far as LLVM knows nobody looks at flags: it may move the comparison.
