@@ -411,16 +411,19 @@ class Nest {
 
   unsigned run_now(const Call& call) {
     std::optional<unsigned> flags;
-    const bool is_heard = nest_->may_be_endless() && control_c_raises_here();
-    try {
-      std::optional<WithoutGil> released;
-      if (call.is_long()) released.emplace();
-      const Locked lock(Engine::lock());
-      flags = nest_->run_if_short(call.call(), is_heard);
-    } catch (const Interrupted&) {
-      raise_for_control_c();
+    const bool may_be_endless = nest_->may_be_endless();
+    if (!may_be_endless || !handlers_may_run_here()) {
+      const bool is_heard = may_be_endless && control_c_raises_here();
+      try {
+        std::optional<WithoutGil> released;
+        if (call.is_long()) released.emplace();
+        const Locked lock(Engine::lock());
+        flags = nest_->run_if_short(call.call(), is_heard);
+      } catch (const Interrupted&) {
+        raise_for_control_c();
+      }
+      if (flags) return *flags;
     }
-    if (flags) return *flags;
     run_stoppable([&] { flags = nest_->run(call.call()); });
     return *flags;
   }

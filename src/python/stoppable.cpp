@@ -1,6 +1,8 @@
 // stoppable.cpp: the main thread waits for work, and looks for signals.
 #include "python/stoppable.h"
 
+#include <signal.h>
+
 #include <chrono>
 #include <optional>
 #include <system_error>
@@ -29,6 +31,14 @@ bool is_main_thread() {
   return PyLong_AsUnsignedLong(ident.get()) == PyThread_get_thread_ident();
 }
 
+bool control_c_raises() {
+  static PyObject* const getsignal = item_of("_signal", "getsignal");
+  static PyObject* const interrupt = item_of("_signal", "SIGINT");
+  static PyObject* const raising = item_of("_signal", "default_int_handler");
+  const Ref handler = checked(PyObject_CallOneArg(getsignal, interrupt));
+  return handler.get() == raising;
+}
+
 thread_local int waiting_here = 0;
 struct Waiting {
   Waiting() { ++waiting_here; }
@@ -41,12 +51,23 @@ struct Waiting {
 
 bool is_in_stoppable() { return waiting_here > 0; }
 
-bool control_c_raises_here() {
-  static PyObject* const getsignal = item_of("_signal", "getsignal");
-  static PyObject* const interrupt = item_of("_signal", "SIGINT");
-  static PyObject* const raising = item_of("_signal", "default_int_handler");
-  const Ref handler = checked(PyObject_CallOneArg(getsignal, interrupt));
-  return handler.get() == raising && is_main_thread();
+bool control_c_raises_here() { return control_c_raises() && is_main_thread(); }
+
+bool handlers_may_run_here() {
+  static PyObject* const name = checked(PyUnicode_InternFromString("signal")).release();
+  static PyObject* const modules = PyImport_GetModuleDict();
+  const int is_loaded = PyDict_Contains(modules, name);  // no handler is set without it
+  checked_status(is_loaded);
+  if (is_loaded == 0) return false;
+  for (const int number :
+       {SIGINT, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP, SIGVTALRM, SIGPROF, SIGQUIT}) {
+    struct sigaction now;
+    if (sigaction(number, nullptr, &now) != 0) continue;
+    const bool has_info = (now.sa_flags & SA_SIGINFO) != 0;
+    if (!has_info && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)) continue;
+    if (number != SIGINT || !control_c_raises()) return is_main_thread();
+  }
+  return false;
 }
 
 void raise_for_control_c() {

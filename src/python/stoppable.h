@@ -16,6 +16,8 @@ bool is_in_stoppable();
 // Is this the thread that Ctrl-C ends by a KeyboardInterrupt, and nothing else, as Python starts?
 bool control_c_raises_here();
 [[noreturn]] void raise_for_control_c();
+// Is this the main thread of a program with other handlers of signals, any of which may raise?
+bool handlers_may_run_here();
 
 // Whoever waits for long, for the engine's lock, lets other threads of Python run.
 void let_others_run_while_waiting();

@@ -178,6 +178,27 @@ for trial in range(3):
     assert run(tmp_path, text, tier) == (0, f"{n}\n" * 3, "")
 
 
+@pytest.mark.parametrize("name", ["SIGALRM", "SIGUSR1", "SIGTERM", "SIGINT"])
+def test_handlers_of_the_programs_end_a_nest_that_was_to_be_short(name, tmp_path):
+    text = f"""{SETUP}{WHILE.replace("kill -INT", "kill -" + name[3:])}
+def stop(number, frame):
+    raise Alarm(number == signal.{name})
+signal.signal(signal.{name}, stop)
+def count(a):
+    while True:
+        a += 1
+a = np.ones(1)
+for function, arguments in (work, (a, 10**15)), (count, (a,)):
+    work(a, 5)
+    interrupt(0.4)
+    try:
+        function(*arguments)
+    except Alarm as alarm:
+        print(alarm)
+"""
+    assert run(tmp_path, text) == (0, "True\nTrue\n", "")
+
+
 def test_control_c_that_raises_nothing_stops_nothing(tmp_path):
     text = f"""{SETUP}{WHILE}
 calls = []
