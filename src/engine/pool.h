@@ -12,9 +12,8 @@ namespace frit {
 class ThreadPool {
  public:
   // Runs part(k) for k in [0, parts), on the caller and the pool's threads, and returns when all
-  // are done.
-  // `part` must not throw. Returns the floating-point status flags (ops/status_flags.h) that the parts
-  // raised.
+  // are done. `part` must not throw. Returns the floating-point status flags (ops/status_flags.h)
+  // that the parts raised.
   // is_long: each part takes longer than to wake a thread for it.
   using Part = void (*)(void* context, std::int64_t k);
   unsigned run(std::int64_t parts, Part part, void* context, bool is_long = false);

@@ -347,10 +347,25 @@ def test_a_traced_while_runs_line_by_line(monkeypatch, test, step):
     assert_traced_alike(text, f"<traced while {test} {step}>", 67)
 
 
-def test_a_while_that_somebody_else_may_end_stays_python():
-    text = "def f(flags, state):\n    while flags[0]:\n        state += 1\n    return state\n"
+@pytest.mark.parametrize(
+    ("head", "exits", "is_nest"),
+    [
+        ("while flags[0]:", "", False),
+        ("while flags[0]:", "flags[0] -= 1", True),
+        ("while True:", "if flags[0]: break", False),
+        ("while True:", "if flags[0] > 3: raise ValueError", False),
+        ("while 1:", "if state % 2:\n            if flags[0]: return 1", True),
+        ("while True:", "if state > 9 or flags[0]: break", True),
+        ("while True:", "if next_of(flags): break", True),
+        ("while True:", "for k in range(3):\n            if k: break", True),
+        ("while True:", "", True),
+    ],
+)
+def test_a_while_that_somebody_else_may_end_stays_python(head, exits, is_nest):
+    body = f"        state += 1\n        {exits}\n"
+    text = f"def f(flags, state):\n    {head}\n{body}    return state\n"
     plain = compiled(text, "<waiting>")
-    assert implicit.code_of(text, plain) is plain
+    assert (implicit.code_of(text, plain) is not plain) == is_nest
 
 
 def test_a_long_while_is_taken_and_short_ones_are_not(monkeypatch):

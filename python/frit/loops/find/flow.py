@@ -389,17 +389,48 @@ def needed_names(node: ast.For, outputs: Iterable[str], certain: Container[int] 
 
 def may_end(loop: ast.While) -> bool:
     """Whether it ends by itself: not what another thread, or the handler of a signal, may end."""
-    if isinstance(loop.test, ast.Constant):
-        return True
-    read = {part.id for part in nodes_in([loop.test]) if isinstance(part, ast.Name)}
+    parts = nodes_in(loop.body)
     stored = (
         part.value
-        for part in nodes_in(loop.body)
+        for part in parts
         if isinstance(part, (ast.Subscript, ast.Attribute))
         and (type(part.ctx) is not ast.Load or getattr(part, "attr", "") == "append")
     )
     bases = (part for target in stored for part in nodes_in([target]))
-    return any(isinstance(part, ast.Name) and part.id in read for part in bases)
+    changed = {part.id for part in bases if isinstance(part, ast.Name)}
+    if not isinstance(loop.test, ast.Constant):
+        return not changed.isdisjoint(_names_read([loop.test]))
+    changed |= {
+        part.id for part in parts if isinstance(part, ast.Name) and type(part.ctx) is ast.Store
+    }
+    exits = [*_tests_of_exits(loop.body, [], False)]
+    return not exits or any(
+        not tests
+        or any(isinstance(part, ast.Call) for part in nodes_in(tests))
+        or not changed.isdisjoint(_names_read(tests))
+        for tests in exits
+    )
+
+
+def _names_read(nodes: Sequence[ast.AST]) -> set[str]:
+    return {part.id for part in nodes_in(nodes) if isinstance(part, ast.Name)}
+
+
+def _tests_of_exits(
+    body: Sequence[ast.stmt], tests: list[ast.expr], is_inner: bool
+) -> Iterator[list[ast.expr]]:
+    """Of each break, return and raise what it hangs on. is_inner: a break leaves another loop."""
+    for node in body:
+        if isinstance(node, (ast.Return, ast.Raise)) or (
+            isinstance(node, ast.Break) and not is_inner
+        ):
+            yield tests
+        elif isinstance(node, ast.If):
+            yield from _tests_of_exits([*node.body, *node.orelse], [*tests, node.test], is_inner)
+        elif isinstance(node, (ast.For, ast.While)):
+            head = node.test if isinstance(node, ast.While) else node.iter
+            yield from _tests_of_exits(node.body, [*tests, head], True)
+            yield from _tests_of_exits(node.orelse, tests, is_inner)
 
 
 def leaving(loop: ast.For) -> ast.AST | None:
