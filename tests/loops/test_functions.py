@@ -293,3 +293,66 @@ def test_a_function_that_no_nest_calls_leaves_the_others_alone(monkeypatch):
     for f in (made(0.5, 0.25), open, made(0.25, 0.5), str, print, made(0.75, 0.5), open):
         same(parallel, f, 0.5, 5)
     assert calls_of(parallel) == 3
+
+
+CLOSURES = """
+def walk(n):
+    x = y = 1
+    def far():
+        return x * x + y * y > 1000
+    c = 0
+    for i in range(n):
+        if i % 2:
+            x += 1
+        else:
+            y -= 1
+        if far():
+            x = y = 0
+            c += 1
+    return x, y, c
+
+def decay(n):
+    rate, total = 0.5, 0.0
+    scaled = lambda v: rate * v
+    for i in range(n):
+        for j in range(3):
+            total = total + scaled(i + j)
+        rate = rate * 0.99
+    return rate, total
+
+def best_of(n):
+    best, hits = 0, 0
+    def is_better(v): return v > best
+    for i in range(n):
+        v = i * 7919 % 10007
+        if is_better(v):
+            best = v
+            hits += 1
+    return best, hits
+
+def counted(n):
+    x = s = 0
+    def up():
+        nonlocal x
+        x += 1
+    def times(v): return v * x
+    for i in range(n):
+        up()
+        s += times(i)
+    return x, s
+"""
+
+
+@pytest.mark.parametrize("name", ["walk", "decay", "best_of", "counted"])
+def test_functions_that_read_what_the_loop_assigns(name, monkeypatch):
+    """The first call makes their numbers values: no later one may take these for what they are."""
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    monkeypatch.setattr(traits, "WORTH", 0.0)
+    monkeypatch.setattr(place, "WORTH", 0.0)
+    plain = compiled(CLOSURES, "<closures>")
+    found = []
+    for code in plain, implicit.code_of(CLOSURES, plain):
+        space = {}
+        exec(code, space)
+        found.append([repr(space[name](n)) for n in (2000, 2001, 3000, 3000, 2000, 2000)])
+    assert found[0] == found[1]

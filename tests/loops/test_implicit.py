@@ -746,6 +746,34 @@ def test_what_a_program_holds_ends_with_it(python, file):
     assert found[0] == found[1] and all(found[0][1]) and found[0][0].count("end") == 2
 
 
+def test_what_a_program_holds_ends_with_it_where_short_loops_were_not_asked(python, file):
+    program = file(
+        "program.py",
+        """
+        import numpy as np
+
+        class Closed:
+            def __del__(self):
+                print("closed")
+
+        def smooth(a, rounds):
+            s = 0
+            for r in range(rounds):
+                for i in range(len(a)):
+                    a[i] = (a[i] * 1103515245 + 12345) % 2147483648
+                    s ^= int(a[i])
+            return s
+
+        big, small = np.arange(3000), np.arange(2)
+        for k in range(6):
+            smooth(big, 20)
+        smooth(small, 1)
+        closed = Closed()
+        """,
+    )
+    assert python("-m", "frit", program).stdout == "closed\n"
+
+
 def test_copies_of_the_code_need_no_frit(eager):
     pickle = pytest.importorskip("cloudpickle")
     text = """

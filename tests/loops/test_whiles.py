@@ -385,6 +385,20 @@ def test_a_long_while_is_taken_and_short_ones_are_not(monkeypatch):
     assert found.binding.site.calls == 1
 
 
+def test_a_while_that_is_always_short_gets_its_own_code_back(monkeypatch):
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    monkeypatch.setattr(place, "MOST_SHORT_WHILES", 100)
+    text = "def f(n):\n    i = 0\n    while i < n:\n        i += 3\n    return i\n"
+    plain = compiled(text, "<always short>")
+    space = {}
+    exec(implicit.code_of(text, plain), space)
+    (own,) = [c for c in plain.co_consts if hasattr(c, "co_code")]
+    assert [space["f"](20) for _ in range(100)] == [21] * 100
+    assert space["f"].__code__.co_code != own.co_code
+    assert [space["f"](20) for _ in range(2)] == [21] * 2
+    assert space["f"].__code__.co_code == own.co_code
+
+
 def test_a_short_while_of_a_module_is_not_taken_however_often_it_runs(monkeypatch):
     monkeypatch.setattr(_activity, "is_active", lambda: True)
     text = (

@@ -121,6 +121,8 @@ class Inlining:
         body = [renaming.visit(statement) for statement in body]
         for outside in sorted(renaming.outside):
             is_cell = outside in code.co_freevars
+            if is_cell and outside in self.assigned:
+                raise Refused(node, f"{name}() reads {outside}, which the loop assigns")
             owner = id(function) if is_cell else id(function.__globals__)
             if (varied := self.inputs.varied.get((owner, outside))) is not None:
                 self.env[outside + path], self.bound[outside + path] = self.env[varied], ()
@@ -293,8 +295,6 @@ class Inlining:
     def taken_from(self, node: ast.AST, function: types.FunctionType, name: str) -> Any:
         """What a name that is no variable of the function means in it."""
         if name in function.__code__.co_freevars:
-            if name in self.assigned:
-                raise Refused(node, f"{function.__name__}() reads {name}, which the loop assigns")
             cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
             try:
                 value = cell.cell_contents

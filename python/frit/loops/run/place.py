@@ -46,11 +46,13 @@ if TYPE_CHECKING:
     from frit.loops.run.given import Origin
 
 MANY = 100  # refusals, after which a place ..
+MOST_OUTER = 50  # refusals of one in which no loop is asked for
 MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
 INFINITY = float("inf")
 RANGE_ITERATOR = type(iter(range(0)))
 MOST_SHORT = 1000  # loops with exits, one behind the other, that are not worth to be asked for
+MOST_SHORT_WHILES = 10_000  # that end before their place is asked
 MOST_UNASKED = 5e-6  # .. of lists that nobody asks about
 DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
 MOST_PASSED_OVER = 10_000
@@ -84,6 +86,7 @@ def _let_go() -> None:
     """
     for place in places:
         place.on, place.space, place.early = False, None, None
+        place.quiet = []  # the gates of others
         place.varied.clear()
         place.forget()
 
@@ -113,6 +116,7 @@ class Place:
         "file",
         "gate",
         "has_translated",
+        "in_vain",
         "inner",
         "is_bound_in_vain",
         "is_eager",
@@ -213,12 +217,14 @@ class Place:
         self.rest: Callable[[Any], Any] = self.ask_rest
         self.early: Any = None  # the gate, before the attributes of objects are looked at
         self.gate: Any = None  # `take`, where that is a gate's: it looks whether it is traced
-        self.refusals = 0
+        self.refusals = self.in_vain = 0  # the latter all of them
         self.since = 0.0  # the first refusal of those that are counted
         self.spent = 0.0  # seconds in these
         self.pass_over = 0  # calls that are refused unseen
         self.passed_over = 0  # how many were, the last time
         self.told = "it has not run yet"
+        if turns is not None and not turns.due and not is_module:
+            self.__class__ = UnaskedWhile
         places.add(self)
 
     @property
@@ -277,6 +283,7 @@ class Place:
         """As take, behind some rounds as Python; of a loop that may be left, then how it was."""
         turns = self.turns
         assert turns is not None
+        self.__class__ = Place  # no UnaskedWhile
         began = now()
         rounds, iterator = self.range, self.iterator  # of a module's own loop
         if turns.due:
@@ -741,6 +748,10 @@ class Place:
             return
         if self.told in _VERDICTS:
             return
+        self.in_vain += 1
+        if self.in_vain > MOST_OUTER and self.is_all_in_vain():
+            self.turn_off()
+            return restore(frame.f_code, frame.f_globals)
         if self.refusals == 0 and not self.passed_over:
             self.since, self.spent = began, 0.0
         self.refusals += 1
@@ -756,6 +767,10 @@ class Place:
             longer = max(MANY, 2 * self.passed_over)
             self.pass_over = self.passed_over = min(longer, MOST_PASSED_OVER)
             self.since = ended
+
+    def is_all_in_vain(self) -> bool:
+        """Nor do the loops in it run as nests: only what asks for them costs time."""
+        return bool(self.inner) and not self.has_plans() and not any(p.on for p in self.inner)
 
     def forget(self) -> None:
         self.binding, self.clock, self.gate = None, None, None
@@ -779,6 +794,36 @@ class Place:
         note = self.note_hopeless() if self.note_hopeless is not None else None
         if note is not None:
             note()
+
+
+class UnaskedWhile(Place):
+    """A `while` of a function, whose place nobody has been asked for yet.
+
+    One that is entered often, and each time left before its place is asked, is too short for a
+    nest: to count its rounds costs some per cent.
+    """
+
+    __slots__ = ()
+
+    @property
+    def rounds(self) -> int:  # type: ignore[override]
+        turns = self.turns
+        assert turns is not None
+        turns.short_loops += 1
+        if turns.short_loops > MOST_SHORT_WHILES:
+            self.__class__ = Place
+            if not self.is_eager:
+                self.turn_off()
+                frame = sys._getframe(1)
+                restore(frame.f_code, frame.f_globals)
+        return _rounds.__get__(self)
+
+    @rounds.setter
+    def rounds(self, rounds: int) -> None:
+        _rounds.__set__(self, rounds)
+
+
+_rounds: Any = vars(Place)["rounds"]
 
 
 def due_of(rounds: range, iterator: Any) -> tuple[int, int, int]:
