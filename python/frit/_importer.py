@@ -187,6 +187,35 @@ def _leave_out(error: BaseException) -> None:
     error.__traceback__ = traceback
 
 
+def _note_known(
+    name: str, asker: tuple[str, str], scope: Mapping[str, Any] | None, importing: types.CodeType
+) -> None:
+    """The next time it is a look into a dictionary: pickle imports NumPy's modules for each array.
+
+    Not for whom it depends on the frame; nor while somebody may read the module's dictionary.
+    """
+    if scope is None or not asker[1] or scope.get("__file__") != asker[1]:
+        return
+    if len(_without_reads) > _MOST_KNOWN:
+        _without_reads.clear()
+    _without_reads[id(importing)] = importing
+    _known[name, asker[0], asker[1]] = sys.modules["frit." + name]
+
+
+def _if_known(
+    module: types.ModuleType, name: str, fromlist: Sequence[str] | None
+) -> types.ModuleType | None:
+    if name not in _complete and id(sys._getframe(2).f_code) not in _without_reads:
+        return None
+    if not fromlist:
+        return sys.modules.get("frit.numpy")
+    names = vars(module)
+    for wanted in fromlist:
+        if wanted not in names:
+            return None
+    return module
+
+
 @unseen
 def frit_import(
     name: str,
@@ -198,13 +227,21 @@ def frit_import(
     """Stands for builtins.__import__."""
     try:
         if level == 0 and name not in _plain_names:
+            if globals and not _activity.suspended:
+                own, file = globals.get("__name__"), globals.get("__file__")
+                is_text = type(own) is str and type(file) is str  # other things may have no hash
+                module = _known.get((name, own, file)) if is_text else None
+                if module is not None and (known := _if_known(module, name, fromlist)) is not None:
+                    return known
             is_numpy = name == "numpy" or name.startswith("numpy.")
             if is_numpy:
                 asker = _name_and_file(globals or {})
                 if asker not in _others and not _activity.suspended:
                     frame = sys._getframe(1)
                     if is_user_code(globals, frame):
-                        return _ours(name, fromlist, frame.f_code)
+                        module = _ours(name, fromlist, frame.f_code)
+                        _note_known(name, asker, globals, frame.f_code)
+                        return module
                     if asker[1] and asker[0] != "pkgutil":
                         _others.add(asker)
             if due := _due(name):
@@ -349,6 +386,10 @@ _plain_names: set[str] = set()
 # Modules that are not the user's and have imported NumPy, by name and file: their functions do so
 # at each call.
 _others: set[tuple[str, str]] = set()
+# What an import of the user's own code gives, by its name, the module's and the file.
+_known: dict[tuple[str, Any, Any], types.ModuleType] = {}
+_MOST_KNOWN = 1000
+_without_reads: dict[int, types.CodeType] = {}  # which read no dictionaries, by their id()
 
 
 def _due(name: str) -> list[str]:
@@ -436,6 +477,7 @@ def install() -> None:
     _libraries = frozenset(packages - sys.stdlib_module_names)
     _plain_names.clear()
     _others.clear()
+    _known.clear()
     for library in _adapters.LIBRARIES:
         if library in sys.modules:
             _adapt(library)
