@@ -282,12 +282,6 @@ void for_each_lane(const Layout& layout, int axis, const std::byte* data, Row&& 
   }
 }
 
-void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
-                  std::int64_t from_stride, std::int64_t n, int item) {
-  for (std::int64_t k = 0; k < n; ++k)
-    std::memcpy(to + k * to_stride, from + k * from_stride, static_cast<std::size_t>(item));
-}
-
 class ScanCall final : public Call {
  public:
   ScanCall(Op op, DType dtype, LayoutRef in, LayoutRef out, int axis)
@@ -320,8 +314,12 @@ class ScanCall final : public Call {
     const auto along = static_cast<std::size_t>(axis_);
     const std::int64_t n = in_->shape()[along], item = size_of(dtype_);
     const std::int64_t in_stride = in_->strides()[along], out_stride = out_->strides()[along];
+    const bool is_dense = in_stride == item, is_dense_out = out_stride == item;
+    constexpr std::int64_t most = 2048;  // elements at a time, where they are not dense
+    const std::int64_t step = is_dense && is_dense_out ? n : most;
     std::vector<std::byte> dense(
-        in_stride == item && out_stride == item ? 0 : static_cast<std::size_t>(n * item));
+        is_dense && is_dense_out ? 0 : static_cast<std::size_t>(std::min(n, step) * item));
+    const auto copy = move_loops(static_cast<int>(item)).copy;
     for_each_lane(*in_, axis_, pointers[1],
                   [&](const std::byte* in, std::int64_t, const std::vector<std::int64_t>& index) {
                     std::int64_t offset = 0;
@@ -331,13 +329,18 @@ class ScanCall final : public Call {
                     // The first element stays as it is.
                     Scalar carry;
                     std::memcpy(carry.bytes, in, static_cast<std::size_t>(item));
-                    if (dense.empty()) {
-                      std::memcpy(out, in, static_cast<std::size_t>(item));
-                      return scan(out + item, in + item, carry.bytes, n - 1);
+                    std::memcpy(out, in, static_cast<std::size_t>(item));
+                    for (std::int64_t k = 1; k < n; k += step) {
+                      const std::int64_t count = std::min(step, n - k);
+                      const std::byte* from = in + k * in_stride;
+                      std::byte* const to = is_dense_out ? out + k * out_stride : dense.data();
+                      if (!is_dense) {
+                        copy(dense.data(), item, from, in_stride, count);
+                        from = dense.data();
+                      }
+                      scan(to, from, carry.bytes, count);
+                      if (!is_dense_out) copy(out + k * out_stride, out_stride, to, item, count);
                     }
-                    copy_strided(dense.data(), item, in, in_stride, n, static_cast<int>(item));
-                    scan(dense.data() + item, dense.data() + item, carry.bytes, n - 1);
-                    copy_strided(out, out_stride, dense.data(), item, n, static_cast<int>(item));
                   });
   }
 
@@ -500,7 +503,7 @@ class ExtremeCall final : public Call {
     walk_rows(
         shape,
         [&] {
-          if (stride != item) copy_strided(dense.data(), item, in, stride, n, item);
+          if (stride != item) move_loops(item).copy(dense.data(), item, in, stride, n);
           *place++ = find(stride != item ? dense.data() : in, n);
         },
         [&](std::size_t axis, std::int64_t steps) { in += steps * strides[axis]; });
