@@ -32,7 +32,8 @@ using namespace nb::literals;
 namespace frit::python {
 namespace {
 
-constexpr std::int64_t long_work = 20'000;  // elements, from which on the GIL is given back
+// Elements, or rounds, from which on the GIL is given back.
+constexpr std::int64_t long_work = 20'000;
 
 using Values = std::span<PyObject* const>;
 
@@ -153,8 +154,12 @@ class Call {
       else
         arrays_.push_back({results_[k - count].bytes, one, one_stride});
     }
-    for (const KernelInteger& integer : definition.integers)
+    for (const KernelInteger& integer : definition.integers) {
       given_integers_.push_back(value_of(integer));
+      // It may be how often a loop goes round.
+      if (integer.kind != KernelInteger::Kind::Extent)
+        rounds_ *= std::max(1.0, static_cast<double>(given_integers_.back()));
+    }
     for (std::int32_t number : definition.scalars)
       given_scalars_.push_back(
           number >= 0 ? scalars_[static_cast<std::size_t>(number)]
@@ -169,12 +174,13 @@ class Call {
     bases_.clear();
     held_.clear();
     elements_ = 0;
+    rounds_ = 1;
   }
 
   NestCall call() const { return {arrays_, given_integers_, given_scalars_}; }
   std::span<const std::int64_t> integers() const { return given_integers_; }
   std::span<const Scalar> scalars() const { return given_scalars_; }
-  bool is_long() const { return elements_ > long_work; }
+  bool is_long() const { return elements_ > long_work || rounds_ > long_work; }
   nb::object result(std::size_t k, const Result& result) const {
     Scalar scalar;
     scalar.dtype = result.dtype;
@@ -257,6 +263,7 @@ class Call {
   std::vector<Scalar> scalars_, given_scalars_;
   std::vector<Scalar> results_;  // their bytes
   std::int64_t elements_ = 0;
+  double rounds_ = 1;
 };
 
 class Nest {
@@ -416,7 +423,7 @@ class Nest {
       const bool is_heard = may_be_endless && control_c_raises_here();
       try {
         std::optional<WithoutGil> released;
-        if (call.is_long()) released.emplace();
+        if (may_be_endless || call.is_long()) released.emplace();
         const Locked lock(Engine::lock());
         flags = nest_->run_if_short(call.call(), is_heard);
       } catch (const Interrupted&) {
