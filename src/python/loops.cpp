@@ -425,13 +425,17 @@ class Nest {
         std::optional<WithoutGil> released;
         if (may_be_endless || call.is_long()) released.emplace();
         const Locked lock(Engine::lock());
+        const RunsNest here;
         flags = nest_->run_if_short(call.call(), is_heard);
       } catch (const Interrupted&) {
         raise_for_control_c();
       }
       if (flags) return *flags;
     }
-    run_stoppable([&] { flags = nest_->run(call.call()); });
+    run_stoppable([&] {
+      const RunsNest here;
+      flags = nest_->run(call.call());
+    });
     return *flags;
   }
   unsigned judged(const Call& call, unsigned flags) {

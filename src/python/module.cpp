@@ -224,7 +224,8 @@ void add_engine(nb::module_& m) {
       },
       "array"_a, "Whether others can see the array's memory, so that all work on it is immediate.");
   m.def(
-      "has_pending", [] { return !is_in_stoppable() && has_pending(); },
+      "has_pending",
+      [] { return !is_in_stoppable() && !another_thread_runs_a_nest() && has_pending(); },
       "Whether anything is recorded and not computed, that could be computed now.");
   m.def(
       "run_pending", [] { translated([] { run_all(); }); },

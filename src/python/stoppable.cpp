@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <system_error>
@@ -50,6 +51,20 @@ struct Waiting {
 }  // namespace
 
 bool is_in_stoppable() { return waiting_here > 0; }
+
+namespace {
+
+std::atomic<const void*> runner = nullptr;  // the `here` of the thread that runs a nest
+thread_local const char here = 0;
+
+}  // namespace
+
+RunsNest::RunsNest() { runner.store(&here, std::memory_order_relaxed); }
+RunsNest::~RunsNest() { runner.store(nullptr, std::memory_order_relaxed); }
+bool another_thread_runs_a_nest() {
+  const void* const found = runner.load(std::memory_order_relaxed);
+  return found && found != &here;
+}
 
 bool control_c_raises_here() { return control_c_raises() && is_main_thread(); }
 

@@ -13,6 +13,17 @@ void run_stoppable(const std::function<void()>& work);
 // for its end.
 bool is_in_stoppable();
 
+// While it lives this thread runs a nest, under the engine's lock: maybe for long, and whoever waits
+// for the lock waits for work that another thread has asked for.
+class RunsNest {
+ public:
+  RunsNest();
+  RunsNest(const RunsNest&) = delete;
+  RunsNest& operator=(const RunsNest&) = delete;
+  ~RunsNest();
+};
+bool another_thread_runs_a_nest();
+
 // Is this the thread that Ctrl-C ends by a KeyboardInterrupt, and nothing else, as Python starts?
 bool control_c_raises_here();
 [[noreturn]] void raise_for_control_c();

@@ -299,6 +299,35 @@ print(np.array_equal(b, c))
     assert run(tmp_path, text)[:2] == (0, "it is time, []\nTrue\nTrue\n")
 
 
+def test_other_threads_read_clocks_meanwhile(tmp_path):
+    text = """
+import threading, time
+import numpy as np
+
+def spin(n):
+    k, x = 0, 0.3
+    while k < n:
+        x = 3.7 * x * (1 - x)
+        k += 1
+    return x
+
+def tick():
+    while not done:
+        ticks.append(time.time())
+        time.sleep(0.01)
+
+spin(3_000_000)
+ticks, done = [], False
+thread = threading.Thread(target=tick)
+thread.start()
+spin(500_000_000)
+print(len(ticks) > 5)
+done = True
+thread.join()
+"""
+    assert run(tmp_path, text) == (0, "True\n", "")
+
+
 def test_an_alarm_in_the_middle_of_a_translation_is_not_lost(monkeypatch):
     import signal
 
