@@ -13,8 +13,8 @@ void run_stoppable(const std::function<void()>& work);
 // for its end.
 bool is_in_stoppable();
 
-// While it lives this thread runs a nest, under the engine's lock: maybe for long, and whoever waits
-// for the lock waits for work that another thread has asked for.
+// While it lives this thread runs a nest, under the engine's lock: maybe for long, and whoever
+// waits for the lock waits for work that another thread has asked for.
 class RunsNest {
  public:
   RunsNest();
