@@ -84,6 +84,17 @@ PyObject* subscript(PyObject* object, PyObject* key) {
   return guarded([&] { return PyObject_GetItem(value_of(object), key); });
 }
 
+// In NumPy's words: it can't.
+int set_item(PyObject* object, PyObject* key, PyObject* value) {
+  int status = -1;
+  if (guarded_status([&] {
+        PyObject* const own = value_of(object);
+        status = value ? PyObject_SetItem(own, key, value) : PyObject_DelItem(own, key);
+      }) < 0)
+    return -1;
+  return status;
+}
+
 int get_buffer(PyObject* object, Py_buffer* view, int flags) {
   view->obj = nullptr;
   int status = -1;
@@ -172,6 +183,7 @@ void make_scalar_type(PyObject* module) {
   add(Py_tp_hash, hash);
   add(Py_tp_getattro, own_attribute);
   add(Py_mp_subscript, subscript);
+  add(Py_mp_ass_subscript, set_item);
   add(Py_bf_getbuffer, get_buffer);
   slots.push_back({Py_tp_members, members});
   slots.push_back({Py_tp_methods, methods.data()});

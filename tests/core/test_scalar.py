@@ -263,3 +263,13 @@ def test_products_of_complex_scalars_are_rounded_as_numpys_scalars_round_them(le
     for _ in range(20):
         (x, lazy_x), (y, lazy_y) = number(left), number(right)
         assert repr(complex(lazy_x * lazy_y)) == repr(complex(x * y))
+
+
+@pytest.mark.parametrize("key", [0, (), ..., slice(None), "a", numpy.array([True]), [0]])
+@pytest.mark.parametrize("change", [lambda x, k: operator.setitem(x, k, 1), operator.delitem])
+def test_items_can_be_set_no_more_than_of_numpys(total, key, change):
+    with pytest.raises(TypeError) as expected:
+        change(numpy.float64(2 * N), key)
+    with pytest.raises(TypeError) as found:
+        change(total, key)
+    assert str(found.value) == str(expected.value)
