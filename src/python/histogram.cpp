@@ -4,6 +4,7 @@
 // the same where each bin holds many numbers of its type. All else is left to NumPy, errors too.
 #include "front/histogram.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -205,6 +206,7 @@ struct Histogram {
     if (with) evaluate(array_behind(with));
     const Array values = with ? add_in_bins(a, edges->compared, array_behind(with))
                               : count_in_bins(a, edges->compared);
+    if (values.dtype() == DType::Int64 && has_what_is_no_integer(values)) return left_to_numpy();
     if (!flag_operand(given(density), false)) return pair_of(values, *edges);
     const bool is_exact = !with || values.dtype() == DType::Float64;
     const std::optional<Array> relative =
@@ -227,6 +229,12 @@ struct Histogram {
   static bool is_integer_or_float(PyObject* edges) {
     const DType dtype = array_behind(edges).dtype();
     return dtype == DType::Float64 || dtype == DType::Float32 || dtype == DType::Int64;
+  }
+  // A sum in float64 that no int64 holds becomes the least one: NumPy warns then.
+  static bool has_what_is_no_integer(const Array& values) {
+    const auto* first = reinterpret_cast<const std::int64_t*>(read(values));
+    return std::find(first, first + values.size(), std::numeric_limits<std::int64_t>::min()) !=
+           first + values.size();
   }
   static PyObject* pair_of(const Array& values, const Edges& edges) {
     const Ref first = Ref::steal(new_array(values));

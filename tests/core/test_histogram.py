@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy
 import pytest
 from core_compare import ours, same
@@ -186,3 +188,15 @@ def test_infinite_edges(dtype, edges):
     real = numpy.histogram2d(x, ys, [numpy.array(edges), 4])[0]
     mine = np.histogram2d(ours(x), ours(ys), [ours(numpy.array(edges)), 4])[0]
     assert numpy.asarray(mine).tolist() == real.tolist()
+
+
+@pytest.mark.parametrize("weight", [2**62, -(2**62), 3])
+def test_sums_of_weights_that_no_integer_holds_warn(weight):
+    a, weights = numpy.arange(40) % 7, numpy.full(40, weight)
+    found = []
+    for np_, of, with_ in ((numpy, a, weights), (np, ours(a), ours(weights))):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            counts = np_.histogram(of, weights=with_)[0]
+            found.append((repr(numpy.asarray(counts)), [str(w.message) for w in caught]))
+    assert found[0] == found[1]
