@@ -54,16 +54,15 @@ bool is_in_stoppable() { return waiting_here > 0; }
 
 namespace {
 
-std::atomic<const void*> runner = nullptr;  // the `here` of the thread that runs a nest
-thread_local const char here = 0;
+std::atomic<unsigned long> runner = 0;  // the thread that runs a nest; 0: none
 
 }  // namespace
 
-RunsNest::RunsNest() { runner.store(&here, std::memory_order_relaxed); }
-RunsNest::~RunsNest() { runner.store(nullptr, std::memory_order_relaxed); }
+RunsNest::RunsNest() { runner.store(PyThread_get_thread_ident(), std::memory_order_relaxed); }
+RunsNest::~RunsNest() { runner.store(0, std::memory_order_relaxed); }
 bool another_thread_runs_a_nest() {
-  const void* const found = runner.load(std::memory_order_relaxed);
-  return found && found != &here;
+  const unsigned long found = runner.load(std::memory_order_relaxed);
+  return found != 0 && found != PyThread_get_thread_ident();
 }
 
 bool control_c_raises_here() { return control_c_raises() && is_main_thread(); }
