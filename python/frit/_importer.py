@@ -187,33 +187,29 @@ def _leave_out(error: BaseException) -> None:
     error.__traceback__ = traceback
 
 
-def _note_known(
-    name: str, asker: tuple[str, str], scope: Mapping[str, Any] | None, importing: types.CodeType
-) -> None:
-    """The next time it is a look into a dictionary: pickle imports NumPy's modules for each array.
-
-    Not for whom it depends on the frame; nor while somebody may read the module's dictionary.
-    """
-    if scope is None or not asker[1] or scope.get("__file__") != asker[1]:
-        return
-    if len(_without_reads) > _MOST_KNOWN:
-        _without_reads.clear()
-    _without_reads[id(importing)] = importing
-    _known[name, asker[0], asker[1]] = sys.modules["frit." + name]
-
-
-def _if_known(
-    module: types.ModuleType, name: str, fromlist: Sequence[str] | None
+def _known_import(
+    name: str, asker: tuple[str, str], fromlist: Sequence[str] | None, importing: types.CodeType
 ) -> types.ModuleType | None:
-    if name not in _complete and id(sys._getframe(2).f_code) not in _without_reads:
+    """What it gave the last time: pickle imports NumPy's modules for each array.
+
+    None where nobody knows, or somebody may read the module's dictionary.
+    """
+    module = _known.get((name, asker))
+    if module is None or (name not in _complete and id(importing) not in _without_reads):
         return None
     if not fromlist:
         return sys.modules.get("frit.numpy")
-    names = vars(module)
-    for wanted in fromlist:
-        if wanted not in names:
-            return None
-    return module
+    return module if all(map(vars(module).__contains__, fromlist)) else None
+
+
+def _note_import(name: str, asker: tuple[str, str], importing: types.CodeType) -> None:
+    if not asker[1]:
+        return  # the frames around it decide whose it is
+    if len(_without_reads) > _MOST_KNOWN:
+        _without_reads.clear()
+    if not _reads_dictionaries(importing):
+        _without_reads[id(importing)] = importing
+    _known[name, asker] = sys.modules["frit." + name]
 
 
 @unseen
@@ -227,20 +223,17 @@ def frit_import(
     """Stands for builtins.__import__."""
     try:
         if level == 0 and name not in _plain_names:
-            if globals and not _activity.suspended:
-                own, file = globals.get("__name__"), globals.get("__file__")
-                is_text = type(own) is str and type(file) is str  # other things may have no hash
-                module = _known.get((name, own, file)) if is_text else None
-                if module is not None and (known := _if_known(module, name, fromlist)) is not None:
-                    return known
             is_numpy = name == "numpy" or name.startswith("numpy.")
             if is_numpy:
                 asker = _name_and_file(globals or {})
                 if asker not in _others and not _activity.suspended:
                     frame = sys._getframe(1)
+                    known = _known_import(name, asker, fromlist, frame.f_code)
+                    if known is not None:
+                        return known
                     if is_user_code(globals, frame):
                         module = _ours(name, fromlist, frame.f_code)
-                        _note_known(name, asker, globals, frame.f_code)
+                        _note_import(name, asker, frame.f_code)
                         return module
                     if asker[1] and asker[0] != "pkgutil":
                         _others.add(asker)
@@ -386,8 +379,8 @@ _plain_names: set[str] = set()
 # Modules that are not the user's and have imported NumPy, by name and file: their functions do so
 # at each call.
 _others: set[tuple[str, str]] = set()
-# What an import of the user's own code gives, by its name, the module's and the file.
-_known: dict[tuple[str, Any, Any], types.ModuleType] = {}
+# What imports give the user's own modules, by name, and whose they are.
+_known: dict[tuple[str, tuple[str, str]], types.ModuleType] = {}
 _MOST_KNOWN = 1000
 _without_reads: dict[int, types.CodeType] = {}  # which read no dictionaries, by their id()
 

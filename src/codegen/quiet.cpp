@@ -37,12 +37,10 @@ bool is_for_masked_extreme(const FCmpInst& comparison) {
   const Value *x = comparison.getOperand(0), *y = comparison.getOperand(1);
   if (!getSplatValue(y)) return false;
   return any_of(comparison.users(), [&](const User* user) {
-    Value* extreme = nullptr;
     const auto is_number = m_SpecificFCmp(FCmpInst::FCMP_ORD, m_Specific(x), m_Value());
     return match(user, m_Select(m_Specific(&comparison), m_Specific(x), m_Specific(y))) &&
            user->hasOneUse() &&
-           match(user->user_back(), m_Select(is_number, m_Value(extreme), m_Specific(x))) &&
-           extreme == user;
+           match(user->user_back(), m_Select(is_number, m_Specific(user), m_Specific(x)));
   });
 }
 

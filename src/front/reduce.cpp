@@ -316,9 +316,9 @@ class ScanCall final : public Call {
     const std::int64_t in_stride = in_->strides()[along], out_stride = out_->strides()[along];
     const bool is_dense = in_stride == item, is_dense_out = out_stride == item;
     constexpr std::int64_t most = 2048;  // elements at a time, where they are not dense
-    const std::int64_t step = is_dense && is_dense_out ? n : most;
-    std::vector<std::byte> dense(
-        is_dense && is_dense_out ? 0 : static_cast<std::size_t>(std::min(n, step) * item));
+    const std::int64_t step = is_dense && is_dense_out ? n : std::min(n, most);
+    std::vector<std::byte> dense(is_dense && is_dense_out ? 0
+                                                          : static_cast<std::size_t>(step * item));
     const auto copy = move_loops(static_cast<int>(item)).copy;
     for_each_lane(*in_, axis_, pointers[1],
                   [&](const std::byte* in, std::int64_t, const std::vector<std::int64_t>& index) {

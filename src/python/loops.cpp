@@ -419,14 +419,14 @@ class Nest {
   unsigned run_now(const Call& call) {
     std::optional<unsigned> flags;
     const bool may_be_endless = nest_->may_be_endless();
-    if (!may_be_endless || !handlers_may_run_here()) {
-      const bool is_heard = may_be_endless && control_c_raises_here();
+    const HeardSignals heard = may_be_endless ? signals_heard_here() : HeardSignals::None;
+    if (heard != HeardSignals::Several) {
       try {
         std::optional<WithoutGil> released;
         if (may_be_endless || call.is_long()) released.emplace();
         const Locked lock(Engine::lock());
         const RunsNest here;
-        flags = nest_->run_if_short(call.call(), is_heard);
+        flags = nest_->run_if_short(call.call(), heard == HeardSignals::ControlC);
       } catch (const Interrupted&) {
         raise_for_control_c();
       }

@@ -84,23 +84,24 @@ PyObject* subscript(PyObject* object, PyObject* key) {
   return guarded([&] { return PyObject_GetItem(value_of(object), key); });
 }
 
+// What it gives for the value: 0, or -1 for an error.
+template <class Use>
+int status_for_value(PyObject* object, const Use& use) {
+  int status = -1;
+  return guarded_status([&] { status = use(value_of(object)); }) < 0 ? -1 : status;
+}
+
 // In NumPy's words: it can't.
 int set_item(PyObject* object, PyObject* key, PyObject* value) {
-  int status = -1;
-  if (guarded_status([&] {
-        PyObject* const own = value_of(object);
-        status = value ? PyObject_SetItem(own, key, value) : PyObject_DelItem(own, key);
-      }) < 0)
-    return -1;
-  return status;
+  return status_for_value(object, [&](PyObject* own) {
+    return value ? PyObject_SetItem(own, key, value) : PyObject_DelItem(own, key);
+  });
 }
 
 int get_buffer(PyObject* object, Py_buffer* view, int flags) {
   view->obj = nullptr;
-  int status = -1;
-  if (guarded_status([&] { status = PyObject_GetBuffer(value_of(object), view, flags); }) < 0)
-    return -1;
-  return status;
+  return status_for_value(object,
+                          [&](PyObject* own) { return PyObject_GetBuffer(own, view, flags); });
 }
 
 // type(x)(3.0): NumPy's own scalar.

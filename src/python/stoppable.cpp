@@ -40,6 +40,15 @@ bool control_c_raises() {
   return handler.get() == raising;
 }
 
+bool has_handler(int number) {
+  struct sigaction now;
+  if (sigaction(number, nullptr, &now) != 0) return false;
+  const bool has_info = (now.sa_flags & SA_SIGINFO) != 0;
+  return has_info || (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN);
+}
+
+std::atomic<unsigned long> runner = 0;  // the thread that runs a nest; 0: none
+
 thread_local int waiting_here = 0;
 struct Waiting {
   Waiting() { ++waiting_here; }
@@ -52,12 +61,6 @@ struct Waiting {
 
 bool is_in_stoppable() { return waiting_here > 0; }
 
-namespace {
-
-std::atomic<unsigned long> runner = 0;  // the thread that runs a nest; 0: none
-
-}  // namespace
-
 RunsNest::RunsNest() { runner.store(PyThread_get_thread_ident(), std::memory_order_relaxed); }
 RunsNest::~RunsNest() { runner.store(0, std::memory_order_relaxed); }
 bool another_thread_runs_a_nest() {
@@ -65,23 +68,18 @@ bool another_thread_runs_a_nest() {
   return found != 0 && found != PyThread_get_thread_ident();
 }
 
-bool control_c_raises_here() { return control_c_raises() && is_main_thread(); }
-
-bool handlers_may_run_here() {
+HeardSignals signals_heard_here() {
   static PyObject* const name = checked(PyUnicode_InternFromString("signal")).release();
   static PyObject* const modules = PyImport_GetModuleDict();
+  if (!is_main_thread()) return HeardSignals::None;
+  const bool raises = control_c_raises();
   const int is_loaded = PyDict_Contains(modules, name);  // no handler is set without it
   checked_status(is_loaded);
-  if (is_loaded == 0) return false;
-  for (const int number :
-       {SIGINT, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP, SIGVTALRM, SIGPROF, SIGQUIT}) {
-    struct sigaction now;
-    if (sigaction(number, nullptr, &now) != 0) continue;
-    const bool has_info = (now.sa_flags & SA_SIGINFO) != 0;
-    if (!has_info && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)) continue;
-    if (number != SIGINT || !control_c_raises()) return is_main_thread();
-  }
-  return false;
+  if (is_loaded != 0)
+    for (const int number :
+         {SIGINT, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP, SIGVTALRM, SIGPROF, SIGQUIT})
+      if (has_handler(number) && (number != SIGINT || !raises)) return HeardSignals::Several;
+  return raises ? HeardSignals::ControlC : HeardSignals::None;
 }
 
 void raise_for_control_c() {

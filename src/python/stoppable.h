@@ -24,11 +24,11 @@ class RunsNest {
 };
 bool another_thread_runs_a_nest();
 
-// Is this the thread that Ctrl-C ends by a KeyboardInterrupt, and nothing else, as Python starts?
-bool control_c_raises_here();
+// What may end what this thread does: nothing, as in all but the main one; Ctrl-C alone, by a
+// KeyboardInterrupt, as Python starts; or also handlers that the program has set.
+enum class HeardSignals { None, ControlC, Several };
+HeardSignals signals_heard_here();
 [[noreturn]] void raise_for_control_c();
-// Is this the main thread of a program with other handlers of signals, any of which may raise?
-bool handlers_may_run_here();
 
 // Whoever waits for long, for the engine's lock, lets other threads of Python run.
 void let_others_run_while_waiting();

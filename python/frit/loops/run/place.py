@@ -388,9 +388,7 @@ class Place:
             return False
         turns.short_loops += 1
         if turns.short_loops > MOST_SHORT:
-            self.turn_off()
-            frame = sys._getframe(1)
-            restore(frame.f_code, frame.f_globals)
+            self.turn_off_in(sys._getframe(1))
         return False
 
     def is_pausing(self) -> bool:
@@ -750,8 +748,7 @@ class Place:
             return
         self.in_vain += 1
         if self.in_vain > MOST_OUTER and self.is_all_in_vain():
-            self.turn_off()
-            return restore(frame.f_code, frame.f_globals)
+            return self.turn_off_in(frame)
         if self.refusals == 0 and not self.passed_over:
             self.since, self.spent = began, 0.0
         self.refusals += 1
@@ -761,8 +758,7 @@ class Place:
             return
         calls, self.refusals = max(MANY, self.passed_over), 0
         if ended - self.since < calls * OFTEN:
-            self.turn_off()
-            restore(frame.f_code, frame.f_globals)
+            self.turn_off_in(frame)
         elif self.passed_over or self.spent > DEAR * (ended - self.since):
             longer = max(MANY, 2 * self.passed_over)
             self.pass_over = self.passed_over = min(longer, MOST_PASSED_OVER)
@@ -789,6 +785,11 @@ class Place:
     def turn_off(self) -> None:
         self.on, self.gate = False, None
 
+    def turn_off_in(self, frame: types.FrameType) -> None:
+        """For good: the frame's function may then get its own code back."""
+        self.turn_off()
+        restore(frame.f_code, frame.f_globals)
+
     def give_up(self) -> None:
         self.turn_off()
         note = self.note_hopeless() if self.note_hopeless is not None else None
@@ -813,9 +814,7 @@ class UnaskedWhile(Place):
         if turns.short_loops > MOST_SHORT_WHILES:
             self.__class__ = Place
             if not self.is_eager:
-                self.turn_off()
-                frame = sys._getframe(1)
-                restore(frame.f_code, frame.f_globals)
+                self.turn_off_in(sys._getframe(1))
         return _rounds.__get__(self)
 
     @rounds.setter
