@@ -342,12 +342,16 @@ enum class Check : std::uint8_t {
   Bounds,       // in the kernel, always, which then runs at once
 };
 void set_check(Check check);
-// FRIT_DEVICE=cpu|cuda: where launches run that are worth it. Arrays stay there until somebody
-// needs them in memory. Throws DeviceError where there is no such device.
+// FRIT_DEVICE=cpu|cuda|auto: where launches run that are worth it. Arrays stay there until somebody
+// needs them in memory. Throws DeviceError where there is no such device; Auto never does.
 enum class DeviceKind : std::uint8_t {
   Cpu,
   Cuda,      // NVIDIA's GPUs
   Emulated,  // for tests: on the CPU, with memory of its own
+  // A GPU if there is one, for what pays for its transfers; nothing else is known before it has
+  // saved so much, or would have. Where none can be used it becomes Cpu.
+  Auto,
+  AutoEmulated,  // for tests: the same with the emulated one, which counts as a GPU's worth
 };
 void set_device(DeviceKind kind);
 DeviceKind device();

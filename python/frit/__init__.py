@@ -104,10 +104,14 @@ def get_num_threads() -> int:
 
 
 def set_device(name: str) -> None:
-    """Sets where kernels run: "cpu" or "cuda", an NVIDIA GPU (at the start: FRIT_DEVICE).
+    """Sets where kernels run: "cpu", "cuda", an NVIDIA GPU, or "auto" (at the start: FRIT_DEVICE).
 
     Kernels that are worth it then run there, and arrays stay in its memory until somebody needs
     them elsewhere; all else runs on the CPU. RuntimeError where there is no such device.
+
+    "auto" takes a GPU if there is one, and sends a kernel there only once what it saves, or would
+    have saved so far, pays for bringing its arrays; before a program has worked for 0.3 s it isn't
+    even opened. Where there is none it becomes "cpu".
     """
     from frit import _core
 
@@ -115,7 +119,7 @@ def set_device(name: str) -> None:
 
 
 def get_device() -> str:
-    """Where kernels run: "cpu" or "cuda"."""
+    """Where kernels run: "cpu", "cuda" or "auto"."""
     from frit import _core
 
     return _core.device()

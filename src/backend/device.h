@@ -101,6 +101,13 @@ class Device {
     }
   };
   virtual Costs costs() const = 0;
+  static constexpr Costs costs_of_gpu() {
+    return {.launch = 15e3,
+            .upload_byte = 0.06,
+            .download_byte = 0.06,
+            .slowness = 40,
+            .most_threads = 1e4};
+  }
 };
 
 // What a device takes from its host.
@@ -116,6 +123,6 @@ struct DeviceHost {
 };
 // These throw DeviceError where there is no such device.
 std::unique_ptr<Device> make_cuda_device(DeviceHost host);
-std::unique_ptr<Device> make_emulated_device(DeviceHost host);
+std::unique_ptr<Device> make_emulated_device(DeviceHost host, Device::Costs costs);
 
 }  // namespace frit

@@ -15,6 +15,7 @@
 #include "backend/backend.h"
 #include "backend/cpu/cpu.h"
 #include "backend/device.h"
+#include "engine/device_account.h"
 #include "engine/foresight.h"
 #include "engine/launch.h"
 #include "engine/lock.h"
@@ -37,8 +38,9 @@ struct KernelCode {
   double cost_seen = 0;                           // ns of all launches so far
   double improve_at = 2e8;                        // of cost_seen: where faster code is asked for
   const DeviceCode* on_device = nullptr;
-  bool is_for_host = false;       // the device has none,
-  std::string why_not_on_device;  // and why
+  std::shared_ptr<DeviceAccount> account;  // where the device has to pay, from the first launch on
+  bool is_for_host = false;                // the device has none,
+  std::string why_not_on_device;           // and why
   // How many times its guessed cost it took, where that was measured: nobody knows beforehand how
   // often a while goes round.
   double times_guessed = 1;
@@ -83,7 +85,11 @@ inline constexpr std::pair<const char*, Tier> tier_names[] = {{"automatic", Tier
 inline constexpr std::pair<const char*, Fusion> fusion_names[] = {
     {"on", Fusion::On}, {"trace", Fusion::Trace}, {"off", Fusion::Off}};
 inline constexpr std::pair<const char*, DeviceKind> device_names[] = {
-    {"cpu", DeviceKind::Cpu}, {"cuda", DeviceKind::Cuda}, {"emulated", DeviceKind::Emulated}};
+    {"cpu", DeviceKind::Cpu},
+    {"cuda", DeviceKind::Cuda},
+    {"auto", DeviceKind::Auto},
+    {"emulated", DeviceKind::Emulated},
+    {"emulated-auto", DeviceKind::AutoEmulated}};
 inline constexpr std::pair<const char*, Check> check_names[] = {{"auto", Check::WhereNeeded},
                                                                 {"bounds", Check::Bounds}};
 
@@ -360,6 +366,12 @@ class Engine {
   void open_device(const Plan& plan);
   void open_device(DeviceKind kind);
   bool try_open_device();
+  // Has the device to pay for its transfers?
+  bool device_pays() const {
+    return settings.device == DeviceKind::Auto || settings.device == DeviceKind::AutoEmulated;
+  }
+  // Where it has to: have launches taken as long by now as it takes to open one? These took `cost`.
+  bool is_worth_opening(double cost);
   double least_device_cost() const;
   void fetch(Base* base);
   void fetch_all();
@@ -371,8 +383,16 @@ class Engine {
   struct DeviceChoice {
     const DeviceCode* code = nullptr;  // null: it runs on the host,
     std::string_view why{};            // and why
+    double saved = 0, brought = 0;     // ns: DeviceAccount
   };
   DeviceChoice device_code_for(const Step& step, KernelCode& code, const Running& running);
+  // Is the device to run the sweep's launches one by one? Else their memory is brought home.
+  bool takes_apart(const PlanSweep& sweep, Running& running);
+  struct Transfers {
+    std::int64_t there = 0;  // bytes that the device would have to be brought,
+    std::int64_t back = 0;   // and the host
+  };
+  Transfers transfers_of(const LaunchStep& launch, const Running& running) const;
   // The reason why it runs on the host, where nothing has been done; empty: it has run there.
   std::string_view run_on_device(const Step& step, KernelCode& code, Running& running);
   Overwritten keep_overwritten(const Step& step, const Running& running);
@@ -430,6 +450,8 @@ class Engine {
   std::unique_ptr<Backend> interpreter_;
   std::unique_ptr<Compiler> compiler_;
   Residence* residence_ = nullptr;  // of the device that is used; null: none is
+  double closed_cost_ = 0;          // ns of launches that a device might have run, one a core
+  std::shared_ptr<DeviceAccount> product_account_;  // of all matrix products
   // Of all that were ever opened: the compiler may still be at work for them.
   std::vector<std::pair<DeviceKind, std::unique_ptr<Residence>>> residences_;
   // Of dead arrays, for the next ones: each has the next one's address for that of its memory.

@@ -42,10 +42,21 @@ void copy_by_threads(std::byte* to, const std::byte* from, std::size_t bytes) {
 // When first there is work for it: to open one takes some tenths of a second.
 void Engine::open_device(const Plan& plan) {
   if (settings.device == DeviceKind::Cpu || residence_) return;
-  const bool has_work = std::ranges::any_of(plan.steps, [&](const Step& step) {
-    return step.kind == StepKind::Launch && step.launch.cost >= least_device_cost();
-  });
-  if (has_work) try_open_device();
+  double cost = 0;
+  bool has_work = false;
+  for (const Step& step : plan.steps) {
+    if (step.kind != StepKind::Launch || step.launch.cost < least_device_cost()) continue;
+    has_work = true;
+    cost += step.launch.cost;
+  }
+  if (has_work && is_worth_opening(cost)) try_open_device();
+}
+
+bool Engine::is_worth_opening(double cost) {
+  constexpr double opening = 3e8;
+  if (!device_pays()) return true;
+  closed_cost_ += cost / ThreadPool::get().threads();
+  return closed_cost_ >= opening;
 }
 
 bool Engine::try_open_device() {
@@ -53,7 +64,9 @@ bool Engine::try_open_device() {
     open_device(settings.device);
     return true;
   } catch (const DeviceError& error) {
+    const bool was_asked_for = !device_pays();
     settings.device = DeviceKind::Cpu;
+    if (!was_asked_for) return false;
     std::fputs(text("frit: the device can't be used, the CPU is: ", error.what(), "\n").c_str(),
                stderr);
     return false;
@@ -79,8 +92,17 @@ void Engine::open_device(DeviceKind kind) {
                         run();
                         return float_flags();
                       }};
-  auto device = kind == DeviceKind::Emulated ? make_emulated_device(std::move(host))
-                                             : make_cuda_device(std::move(host));
+  std::unique_ptr<Device> device;
+  switch (kind) {
+    case DeviceKind::Emulated:
+      device = make_emulated_device(std::move(host), {});
+      break;
+    case DeviceKind::AutoEmulated:
+      device = make_emulated_device(std::move(host), Device::costs_of_gpu());
+      break;
+    default:
+      device = make_cuda_device(std::move(host));
+  }
   residences_.emplace_back(kind, std::make_unique<Residence>(std::move(device)));
   residence_ = residences_.back().second.get();
 }
@@ -94,9 +116,11 @@ void Engine::set_device(DeviceKind kind) {
     code->on_device = nullptr;
     code->is_for_host = false;
     code->why_not_on_device.clear();
+    code->account = nullptr;
   }
-  if (kind == DeviceKind::Cpu) return;
-  open_device(kind);
+  product_account_ = nullptr;
+  const bool waits_for_work = kind == DeviceKind::Auto || kind == DeviceKind::AutoEmulated;
+  if (kind != DeviceKind::Cpu && !waits_for_work) open_device(kind);
   settings.device = kind;
 }
 
@@ -216,44 +240,85 @@ bool Engine::is_ready_on_device(KernelCode& code) {
   return code.on_device != nullptr;
 }
 
+Engine::Transfers Engine::transfers_of(const LaunchStep& launch, const Running& running) const {
+  Transfers transfers;
+  for (const Binding& b : launch.operands) {
+    if (b.kind != Binding::Kind::Slot) continue;
+    bool is_there = false, is_newest = false;
+    std::int64_t bytes = 0;
+    if (b.slot >= running.slots.size()) {
+      const std::size_t t = b.slot - running.slots.size();
+      is_there = running.copies[t].address != 0;
+      is_newest = running.copies[t].is_newest;
+      bytes = running.cached.plan->temporaries[t];
+    } else {
+      const Base& base = *running.slots[b.slot];
+      is_there = base.is_on_device;
+      is_newest = residence_->is_newest(base);
+      bytes = base.bytes;
+    }
+    if (is_newest) transfers.back += bytes;
+    if (!is_there && !running.undefined[b.slot]) transfers.there += bytes;
+  }
+  return transfers;
+}
+
 Engine::DeviceChoice Engine::device_code_for(const Step& step, KernelCode& code,
                                              const Running& running) {
   const LaunchStep& launch = step.launch;
   if (code.is_for_host) return {nullptr, code.why_not_on_device};
-  std::int64_t to_fetch = 0;  // bytes that only the device has the newest of
-  for (const Binding& b : launch.operands) {
-    if (b.kind != Binding::Kind::Slot) continue;
-    if (b.slot >= running.slots.size()) {
-      const Residence::Copy& copy = running.copies[b.slot - running.slots.size()];
-      to_fetch += copy.is_newest ? copy.bytes : 0;
-    } else if (const Base& base = *running.slots[b.slot]; residence_->is_newest(base)) {
-      to_fetch += base.bytes;
-    }
-  }
-  const bool is_there = to_fetch > 0;
-  if (!is_there && launch.cost < least_device_cost()) return {nullptr, "it is short"};
-  if (!is_ready_on_device(code))
-    return {nullptr, code.is_for_host
-                         ? code.why_not_on_device
-                         : std::string_view("its code for the device isn't there yet")};
-  // Few threads are slower than the host, even if it has to fetch what they need.
+  const Transfers transfers = transfers_of(launch, running);
+  if (transfers.back == 0 && launch.cost < least_device_cost()) return {nullptr, "it is short"};
   const Device::Costs costs = residence_->device().costs();
-  const std::int64_t threads =
-      code.on_device->shares_inner_loops() ? launch.elements : launch.extent;
-  if (costs.time_of(launch.cost, threads) > launch.cost / ThreadPool::get().threads() +
-                                                costs.launch +
-                                                costs.download_byte * static_cast<double>(to_fetch))
-    return {nullptr, "few threads could share it"};
+  const auto saved_by = [&](std::int64_t threads) {
+    return launch.cost / ThreadPool::get().threads() +
+           costs.download_byte * static_cast<double>(transfers.back) -
+           costs.time_of(launch.cost, threads);
+  };
+  const double brought = costs.upload_byte * static_cast<double>(transfers.there);
+  const bool has_account = device_pays();
+  if (has_account && !code.account) code.account = std::make_shared<DeviceAccount>();
+  const auto stays = [&](double saved, std::string_view why) {
+    if (has_account) code.account->stayed(saved);
+    return DeviceChoice{nullptr, why};
+  };
+  constexpr std::string_view too_dear = "what it would save doesn't pay for the transfers yet";
+  if (const double saved = saved_by(launch.elements);
+      has_account && !code.account->pays(saved, brought))
+    return stays(saved, too_dear);
+  if (!is_ready_on_device(code))
+    return code.is_for_host
+               ? DeviceChoice{nullptr, code.why_not_on_device}
+               : stays(saved_by(launch.elements), "its code for the device isn't there yet");
+  const double saved =
+      saved_by(code.on_device->shares_inner_loops() ? launch.elements : launch.extent);
+  // Few threads are slower than the host, even if it has to fetch what they need.
+  if (saved < -costs.launch) return {nullptr, "few threads could share it"};
+  if (has_account && !code.account->pays(saved, brought)) return stays(saved, too_dear);
   constexpr std::string_view overlaps = "threads would read what others write";
   if (reads_what_it_writes(launch, code.on_device->read_early())) return {nullptr, overlaps};
   if (code.on_device->may_be_rare() && reads_what_it_writes(launch, loaded_operands(*code.kernel)))
     return {nullptr, "elements that need a second look would be gone"};
-  return {code.on_device};
+  return {code.on_device, {}, saved, brought};
+}
+
+// One that is taken from the account's first launch on decides for all: what follows finds its
+// arrays there.
+bool Engine::takes_apart(const PlanSweep& sweep, Running& running) {
+  if (!device_pays()) return true;
+  const std::span steps(running.cached.plan->steps);
+  for (std::size_t k = sweep.first; k < sweep.behind; ++k)
+    if (steps[k].kind == StepKind::Launch &&
+        device_code_for(steps[k], *running.cached.code[k], running).code)
+      return true;
+  for (const Step& step : steps.subspan(sweep.first, sweep.behind - sweep.first))
+    bring_home(step, running);
+  return false;
 }
 
 std::string_view Engine::run_on_device(const Step& step, KernelCode& code, Running& running) {
   const LaunchStep& launch = step.launch;
-  const auto [ready, why_not] = device_code_for(step, code, running);
+  const auto [ready, why_not, saved, brought] = device_code_for(step, code, running);
   if (!ready) return why_not;
   Residence& residence = *residence_;
   residence.begin_launch();
@@ -328,19 +393,20 @@ std::string_view Engine::run_on_device(const Step& step, KernelCode& code, Runni
   }
   if (outcome.is_rare) return give_up("elements needed a second look");
   ++statistics.device_launches;
+  if (code.account) code.account->went(saved, brought);
   for (std::size_t k = 0; k < launch.operands.size(); ++k) {
     const Binding& b = launch.operands[k];
     if (b.kind != Binding::Kind::Slot || !launch.kernel->operands[k].written) continue;
     if (b.slot < running.slots.size())
-      residence.note_written(*running.slots[b.slot]);
+      residence.note_written(*running.slots[b.slot], code.account);
     else
-      running.copies[b.slot - running.slots.size()].is_newest = true;
+      residence.note_written(running.copies[b.slot - running.slots.size()], code.account);
     running.undefined[b.slot] = false;
   }
   if (is_checked && (outcome.flags & flags_of_interest))
     diagnose_from_device(step, running, overwritten, outcome.flags);
   for (const Shadow& s : shadows) {
-    residence.replace(*s.base, s.address);
+    residence.replace(*s.base, s.address, code.account);
     running.undefined[s.slot] = false;
   }
   return {};
@@ -386,7 +452,7 @@ std::optional<unsigned> Engine::launch_on_device(KernelCode& code, const LaunchA
     return std::nullopt;
   const Kernel& kernel = *code.kernel;
   std::vector<Copied> memory = merged(kernel, regions);
-  if (!residence_ && !try_open_device()) return std::nullopt;
+  if (!residence_ && !(is_worth_opening(cost) && try_open_device())) return std::nullopt;
   Device& device = residence_->device();
   const Device::Costs costs = device.costs();
   double there = costs.time_of(cost, shape.extent);
@@ -468,6 +534,26 @@ bool Engine::run_call_on_device(const Step& step, Running& running) {
   if (std::ranges::none_of(node.site->inputs, is_there) && work < least_work &&
       least_device_cost() > 0)
     return false;
+  double saved = 0, brought = 0;
+  if (device_pays()) {
+    constexpr double multiplications = 20;  // of a core, each ns
+    const Device::Costs costs = residence_->device().costs();
+    double fetched = 0;
+    for (const Access& a : node.site->inputs) {
+      const auto bytes = static_cast<double>(a.base->bytes);
+      if (is_there(a)) fetched += costs.download_byte * bytes;
+      if (!a.base->is_on_device) brought += costs.upload_byte * bytes;
+    }
+    const double cost = work / multiplications;
+    const auto elements =
+        products.rows * products.columns * static_cast<std::int64_t>(products.starts.size());
+    saved = cost / ThreadPool::get().threads() + fetched - costs.time_of(cost, elements);
+    if (!product_account_) product_account_ = std::make_shared<DeviceAccount>();
+    if (!product_account_->pays(saved, brought)) {
+      product_account_->stayed(saved);
+      return false;
+    }
+  }
   residence_->begin_launch();
   const auto address_of = [&](const Access& a) {
     return residence_->bring(*a.base, !running.undefined[a.base->slot]) +
@@ -488,7 +574,8 @@ bool Engine::run_call_on_device(const Step& step, Running& running) {
   // Which errors led to it the host has to say.
   if (!is_finite) return false;
   ++statistics.device_launches;
-  residence_->note_written(*out.base);
+  residence_->note_written(*out.base, product_account_);
+  if (product_account_) product_account_->went(saved, brought);
   running.undefined[out.base->slot] = false;
   return true;
 }

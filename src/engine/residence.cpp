@@ -39,13 +39,14 @@ DeviceAddress Residence::bring(Base& base, bool has_contents) {
   return resident.address;
 }
 
-void Residence::note_written(Base& base) {
+void Residence::note_written(Base& base, std::shared_ptr<DeviceAccount> writer) {
   Resident& resident = arrays_.at(&base);
+  resident.writer = std::move(writer);
   if (!resident.is_newest) add(base.pending_writes, 1);
   resident.is_newest = true;
 }
 
-void Residence::replace(Base& base, DeviceAddress address) {
+void Residence::replace(Base& base, DeviceAddress address, std::shared_ptr<DeviceAccount> writer) {
   if (!base.is_on_device) {
     Resident made;
     made.bytes = base.bytes;
@@ -57,13 +58,20 @@ void Residence::replace(Base& base, DeviceAddress address) {
   Resident& resident = arrays_.at(&base);
   if (resident.address) device_->deallocate(resident.address, resident.bytes);
   resident.address = address;
-  note_written(base);
+  note_written(base, std::move(writer));
+}
+
+void Residence::charge(const Copy& fetched) {
+  if (!fetched.writer) return;
+  const Device::Costs costs = device_->costs();
+  fetched.writer->fetched(costs.launch + costs.download_byte * static_cast<double>(fetched.bytes));
 }
 
 void Residence::fetch(Base& base) {
   if (!is_newest(base)) return;
   Resident& resident = arrays_.at(&base);
   download(base.data, resident.address, resident.bytes);
+  charge(resident);
   resident.is_newest = false;
   add(base.pending_writes, -1);
 }
@@ -141,6 +149,7 @@ void Residence::bring(Copy& copy, const std::byte* host, std::int64_t bytes, boo
 void Residence::fetch(Copy& copy, std::byte* host) {
   if (!copy.is_newest) return;
   download(host, copy.address, copy.bytes);
+  charge(copy);
   copy.is_newest = false;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend/device.h"
+#include "engine/device_account.h"
 #include "ir/trace.h"
 #include "schedule/schedule.h"
 
@@ -25,7 +26,8 @@ class Residence {
   struct Copy {
     DeviceAddress address = 0;
     std::int64_t bytes = 0;
-    bool is_newest = false;  // the host's is older
+    bool is_newest = false;                      // the host's is older
+    std::shared_ptr<DeviceAccount> writer = {};  // who pays for fetching it, if anybody has to
   };
   struct Figures {
     std::int64_t uploaded = 0, downloaded = 0;  // bytes
@@ -40,9 +42,10 @@ class Residence {
   // The array's copy, made where there is none; has_contents: the host's memory holds something.
   // Throws std::bad_alloc where the device has no room, though other arrays made some.
   DeviceAddress bring(Base& base, bool has_contents);
-  void note_written(Base& base);  // by the device, to its copy
+  // By the device, to its copy.
+  void note_written(Base& base, std::shared_ptr<DeviceAccount> writer);
   // All of the array is in this memory of the device's now.
-  void replace(Base& base, DeviceAddress address);
+  void replace(Base& base, DeviceAddress address, std::shared_ptr<DeviceAccount> writer);
   void fetch(Base& base);  // the host's memory is as new, if it was not
   void fetch_all();
   void drop(Base& base);  // the copy is gone, whatever it holds
@@ -51,6 +54,10 @@ class Residence {
   // ---- memory of a plan's own ----
   void bring(Copy& copy, const std::byte* host, std::int64_t bytes, bool has_contents);
   void fetch(Copy& copy, std::byte* host);
+  void note_written(Copy& copy, std::shared_ptr<DeviceAccount> writer) {
+    copy.is_newest = true;
+    copy.writer = std::move(writer);
+  }
   void drop(Copy& copy);
   // A plan's table, which doesn't change.
   DeviceAddress table(const std::shared_ptr<const Plan>& plan,
@@ -78,6 +85,7 @@ class Residence {
     std::int64_t bytes = 0;
   };
   bool make_room();
+  void charge(const Copy& fetched);
   void lose(Resident& resident, Base& base);
   static void add(std::int32_t& count, std::int32_t number);
 

@@ -98,7 +98,7 @@ void set_check_by_name(const std::string& name) {
 // Opening one takes some tenths of a second, and what is pending runs first.
 void set_device_by_name(const std::string& name) {
   const DeviceKind kind =
-      value_called(name, device_names, "set_device: 'cpu', 'cuda' or 'emulated'");
+      value_called(name, device_names, "set_device: 'cpu', 'cuda', 'auto' or 'emulated'");
   translated([&] {
     const nb::gil_scoped_release released;
     set_device(kind);

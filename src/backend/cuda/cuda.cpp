@@ -312,13 +312,7 @@ class CudaDevice final : public Device {
   }
 
   // As measured on an H100 behind PCIe.
-  Costs costs() const override {
-    return {.launch = 15e3,
-            .upload_byte = 0.06,
-            .download_byte = 0.06,
-            .slowness = 40,
-            .most_threads = 1e4};
-  }
+  Costs costs() const override { return costs_of_gpu(); }
 
  private:
   struct Shape {

@@ -29,8 +29,8 @@ struct EmulatedCode final : DeviceCode {
 
 class EmulatedDevice final : public Device {
  public:
-  explicit EmulatedDevice(DeviceHost host)
-      : host_(std::move(host)), interpreter_(host_.make_interpreter()) {}
+  EmulatedDevice(DeviceHost host, Costs costs)
+      : host_(std::move(host)), costs_(costs), interpreter_(host_.make_interpreter()) {}
 
   std::string description() const override { return "the interpreter on memory of its own"; }
 
@@ -99,7 +99,7 @@ class EmulatedDevice final : public Device {
     return true;
   }
   // All is worth it: the more goes there, the more is tested.
-  Costs costs() const override { return {}; }
+  Costs costs() const override { return costs_; }
 
  private:
   static constexpr std::align_val_t alignment{256};
@@ -112,14 +112,15 @@ class EmulatedDevice final : public Device {
   }();
   std::int64_t in_use_ = 0;
   const DeviceHost host_;
+  const Costs costs_;
   std::unique_ptr<Backend> interpreter_;
   std::unordered_map<std::string, std::unique_ptr<EmulatedCode>> codes_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_emulated_device(DeviceHost host) {
-  return std::make_unique<EmulatedDevice>(std::move(host));
+std::unique_ptr<Device> make_emulated_device(DeviceHost host, Device::Costs costs) {
+  return std::make_unique<EmulatedDevice>(std::move(host), costs);
 }
 
 }  // namespace frit
