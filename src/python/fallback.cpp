@@ -373,6 +373,7 @@ inline PyObject* call_with_stand_ins(PyObject* function, const Arguments& argume
   Ref result;
   {
     Stand stand(makers);
+    const NumPyCall call(function);
     result = call_with(stand, function, arguments);
     if (!result) return nullptr;
     // While the arguments are held: a result that is one of them is recognised by its address.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "python/objects.h"
 
@@ -32,6 +33,20 @@ PyObject* call_with_real_arguments(PyObject* function, const Arguments& argument
 // replaced, and not those in a list, which would be a copy. So are generators of random numbers,
 // whose arrays would be ours.
 PyObject* call_with_real_arrays(PyObject* function, const Arguments& arguments);
+// Which function of NumPy a thread has called for us, while this lives.
+class NumPyCall {
+ public:
+  explicit NumPyCall(PyObject* function) : outer_(std::exchange(function_, function)) {}
+  ~NumPyCall() { function_ = outer_; }
+  NumPyCall(const NumPyCall&) = delete;
+  // Its own dispatch may ask us about an array that we have left in its arguments: in a sequence of
+  // a class that nobody looks into.
+  static bool is_at_work(PyObject* function) { return function_ == function; }
+
+ private:
+  static thread_local constinit inline PyObject* function_ = nullptr;
+  PyObject* outer_;
+};
 bool is_generator(PyObject* object);
 // The classes of generators, whose `_numpy` is the real one with the same stream.
 void set_generators(PyObject* types);

@@ -155,6 +155,8 @@ Shape shape_operand(PyObject* object) {
   const bool is_sequence = is_array(object) && array_of(object).array.ndim() > 0;
   if (PyLong_CheckExact(object) || (PyIndex_Check(object) && !is_sequence))
     return {integer_operand(object)};
+  if (!PySequence_Check(object))
+    throw Unfit{"not a shape"};  // what can be iterated is no sequence yet
   const Ref sequence = Ref::steal(PySequence_Tuple(object));
   if (!sequence) {
     PyErr_Clear();

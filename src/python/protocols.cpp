@@ -37,6 +37,7 @@ bool has_own_say(PyObject* object) {
 PyObject* call_for_library(PyObject* function, PyObject* arguments, PyObject* keywords) {
   const Ref real_arguments = real_deep(arguments);
   const Ref real_keywords = keywords ? real_deep(keywords) : Ref();
+  const NumPyCall call(function);
   return checked(PyObject_Call(function, real_arguments.get(), real_keywords.get())).release();
 }
 
@@ -101,6 +102,11 @@ PyObject* array_function(PyObject*, PyObject* const* values, Py_ssize_t count, P
     auto [function, types, arguments, keywords] = slots;
     if (!PyTuple_CheckExact(arguments)) raise(PyExc_TypeError, "args must be a tuple.");
     if (!PyDict_CheckExact(keywords)) raise(PyExc_TypeError, "kwargs must be a dict.");
+    // It converts what it finds in its sequences.
+    if (NumPyCall::is_at_work(function)) {
+      const Ref behind_dispatch = checked(PyObject_GetAttrString(function, "_implementation"));
+      return checked(PyObject_Call(behind_dispatch.get(), arguments, keywords)).release();
+    }
     if (is_called_by_library()) return call_for_library(function, arguments, keywords);
     if (functions_of_door) {
       PyObject* ours = PyDict_GetItemWithError(functions_of_door, function);
@@ -109,6 +115,7 @@ PyObject* array_function(PyObject*, PyObject* const* values, Py_ssize_t count, P
     }
     const Ref real_arguments = real_deep(arguments);
     const Ref real_keywords = real_deep(keywords);
+    const NumPyCall call(function);
     return object_of_result(
         checked(PyObject_Call(function, real_arguments.get(), real_keywords.get())));
   });
