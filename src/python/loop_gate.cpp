@@ -17,6 +17,7 @@
 #include "engine/pool.h"
 #include "python/float_state.h"
 #include "python/kernels.h"
+#include "python/libraries.h"
 #include "python/loop_guess.h"
 #include "python/numpy_api.h"
 
@@ -297,7 +298,8 @@ PyObject* answer(PyObject* object, const Call& call) {
         start_clock();
       return found.release();
     };
-    if (const auto one = is_compiled ? gate.like(call.passed) : nullptr)
+    // Where the libraries may be others than it was made for, the place looks at them.
+    if (const auto one = is_compiled && !libraries_changed() ? gate.like(call.passed) : nullptr)
       if (Ref found = gate.run(one, call.passed)) return taken(found);
     if (!is_alike(gate.told, choice.verdict)) {
       gate.is_chosen = true;

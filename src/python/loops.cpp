@@ -21,6 +21,7 @@
 #include "python/float_state.h"
 #include "python/interop.h"
 #include "python/kernels.h"
+#include "python/libraries.h"
 #include "python/loop_guess.h"
 #include "python/numpy_api.h"
 #include "python/source.h"
@@ -561,6 +562,11 @@ void add_loops(PyObject* module_object) {
         "Whether storing the attribute, which the object has, runs no code of a class.");
   m.def("float_errors_may_stop", float_errors_may_stop,
         "Whether an error of a float must be told where it comes: it would stop the loop, say.");
+  m.def("libraries_changed", libraries_changed,
+        "Whether a dictionary that watch_libraries() was given has been changed since.");
+  m.def(
+      "watch_libraries", [](const nb::list& dictionaries) { watch_libraries(dictionaries.ptr()); },
+      "dictionaries"_a, "Watches these dictionaries of modules, as they are.");
   m.def("index_range", index_range, "array"_a, "The least and the largest of some integers.");
 }
 

@@ -72,10 +72,13 @@ _submodules.install_finder(enabled)
 
 if enabled:
     from frit._importer import adapt_libraries as _adapt_libraries
+    from frit.loops.libraries import watch as _watch
     from frit.numpy import _touch
 
     _namespace.fill_rest(globals())
     _touch.touch(_sys.modules[__name__])
     _adapt_libraries()
+    _watch(numpy)
+    _watch(_sys.modules[__name__])
 
 _own_names = frozenset(globals())  # others are the program's

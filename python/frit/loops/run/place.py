@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 
 from frit import _activity, _importer
+from frit.loops import libraries
 from frit._quiet import without_collections
 from frit._signals import is_from_handler
 from frit.loops.run.given import LISTS, is_surrounding, may_be_items, may_end, seconds_of_lists
@@ -464,6 +465,8 @@ class Place:
             core = self.engine_if_it_pays(passed, space)
         if core is None:
             return self.not_now(_VERDICTS[3])  # nor are the loops in it
+        if core.libraries_changed() and not libraries.hold(core):
+            return self.not_now("the program has put another function into a library")
         binding, verdict = self.binding, None
         if binding is None:
             verdict = self.early_verdict(passed, space, core)

@@ -1,0 +1,111 @@
+"""test_libraries.py: a program may put its own functions into Python's and NumPy's libraries."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+SETUP = """
+import builtins, cmath, math
+import numpy as np
+from unittest import mock
+
+a = np.arange(100_000.0)
+
+def root(a):
+    most = 0.0
+    for i in range(len(a)):
+        most = max(most, math.sqrt(a[i]))
+    return most
+
+def exponential(a):
+    most = 0.0
+    for i in range(len(a)):
+        most = max(most, np.exp(-a[i]))
+    return most
+
+def size(a):
+    total = 0.0
+    for i in range(len(a)):
+        total += abs(a[i])
+    return total
+
+def turned(a):
+    most = 0.0
+    for i in range(len(a)):
+        most = max(most, abs(cmath.exp(a[i] * 1j)))
+    return round(most, 9)
+
+def warm(*functions):
+    for function in functions:
+        print(function.__name__, [function(a) for _ in range(5)])
+"""
+
+PROGRAMS = {
+    "math, and back": """
+        warm(root)
+        real, math.sqrt = math.sqrt, lambda x: x + 3
+        print(root(a), root(a))
+        math.sqrt = real
+        print(root(a), root(a))
+    """,
+    "a mock's": """
+        warm(root, exponential)
+        with mock.patch("math.sqrt", side_effect=lambda x: 7.0) as patched:
+            print(root(a), patched.call_count)
+        with mock.patch("numpy.exp", return_value=5.0) as patched:
+            print(exponential(a), root(a), patched.call_count)
+        print(exponential(a), root(a))
+    """,
+    "a builtin": """
+        warm(size)
+        real, builtins.abs = builtins.abs, lambda x: 1.0
+        print(size(a))
+        builtins.abs = real
+        print(size(a))
+    """,
+    "before the first call": """
+        np.exp = lambda x: x + 1
+        warm(exponential)
+        most = 0.0
+        for i in range(len(a)):
+            most = max(most, np.exp(a[i]))
+        print(most)
+    """,
+    "cmath": """
+        warm(turned)
+        cmath.exp = lambda x: 3.0
+        print(turned(a))
+    """,
+    "what no nest calls": """
+        load = np.load
+        np.load = lambda *a, **k: load(*a, allow_pickle=True, **k)
+        np.float = float
+        builtins.print = print
+        warm(root, exponential)
+    """,
+}
+
+
+def run(program: str, *options: str) -> str:
+    body = "\n".join(line[8:] for line in program.splitlines())
+    ended = subprocess.run(
+        [sys.executable, *options, "-c", SETUP + body], capture_output=True, text=True, timeout=300
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_functions_of_libraries_may_change(name):
+    assert run(PROGRAMS[name], "-m", "frit") == run(PROGRAMS[name])
+
+
+def test_what_no_nest_calls_stops_none():
+    program = PROGRAMS["what no nest calls"] + (
+        "\n        from frit.loops.run.place import calls"
+        "\n        print('compiled', calls()[0] > 0)"
+    )
+    assert "compiled True" in run(program, "-m", "frit")
