@@ -51,6 +51,7 @@ class Assignments:
     require: Any
     store: Any
     store_row: Any
+    exchange: Any
     update_row: Any
 
     def do_Pass(self, node: ast.Pass) -> None:
@@ -67,6 +68,8 @@ class Assignments:
         if choice is not None:
             self.read_variable(node, node.targets[0].id)  # it has a value
             self.do_If(choice)
+            return
+        if self.exchange(node):
             return
         item = self.operand(node.value)
         for target in node.targets:

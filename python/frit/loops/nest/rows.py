@@ -47,6 +47,7 @@ class Rows:
     plain_int: Any
     shown: Any
     element_of: Any
+    place: Any
     kind_of_binary: Any
     numpy_floats: bool
 
@@ -198,6 +199,36 @@ class Rows:
             raise RoomNeeded(array.name, array.number, array.dtype, array.rank)
         return View(self.arrays[array.name + ROOM].array, target.axes)
 
+    def exchange(self, node: ast.Assign) -> bool:
+        """A[[i, j]] = A[[j, i]] and A[:, [i, j]] = A[:, [j, i]]: one element of each row after
+        another, all read before any is written. False: it is something else."""
+        target, source = node.targets[0], node.value
+        if not isinstance(target, ast.Subscript) or not isinstance(source, ast.Subscript):
+            return False
+        to, read = _picked(target), _picked(source)
+        if len(node.targets) > 1 or not to or not read or len(to) != len(read):
+            return False
+        same = _without_lists(target)
+        if ast.dump(same) != ast.dump(_without_lists(source)):
+            return False
+        if any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in ast.walk(same)):
+            return False
+        views = [self.place(part) for part in (*read, *to)]
+        first = views[0]
+        if not all(isinstance(view, View) for view in views):
+            return False
+        if len(first.spans) > 0:
+            self.require_text(f"is_plain(v{first.array.number})")
+
+        def body(indices: list[Value]) -> None:
+            elements = [self.within(view, indices) for view in views]
+            values = [self.load(source, element) for element in elements[: len(read)]]
+            for element, value in zip(elements[len(read) :], values, strict=True):
+                self.store(target, element, value)
+
+        self.over(node, [span.extent for span in first.spans], body)
+        return True
+
     def update_row(self, node: ast.AST, op: ast.operator, target: View, item: Item) -> None:
         if not isinstance(item, (Value, View, Row)):
             raise Refused(node, "this operator with a row")
@@ -247,6 +278,28 @@ class Rows:
             self.writer.loop(self.emit(ZERO, "l"), self.emit(extent, "l"), inside, tree=tree)
 
         level([])
+
+
+def _picked(node: ast.Subscript) -> list[ast.Subscript]:
+    """a[i, :], a[j, :] for a[[i, j], :]; empty: it has no list, or something else beside it."""
+    keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    lists = [k for k, key in enumerate(keys) if isinstance(key, ast.List)]
+    if len(lists) != 1 or not all(isinstance(key, (ast.List, ast.Slice)) for key in keys):
+        return []
+    at = lists[0]
+    parts = []
+    for index in keys[at].elts:
+        indices = ast.Tuple([*keys[:at], index, *keys[at + 1 :]], ast.Load())
+        parts.append(ast.copy_location(ast.Subscript(node.value, indices, node.ctx), node))
+    return parts
+
+
+def _without_lists(node: ast.Subscript) -> ast.Tuple:
+    """What is the same on both sides of an exchange: the array, and the other indices."""
+    keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    others = [ast.List([], ast.Load()) if isinstance(key, ast.List) else key for key in keys]
+    array = ast.parse(ast.unparse(node.value), mode="eval").body  # as something that is read
+    return ast.Tuple([array, *others], ast.Load())
 
 
 def _kind_of(x: View | Row) -> str:

@@ -95,10 +95,9 @@ class Views:
     def part(self, node: ast.Subscript, owner: View) -> View:
         """owner[..]: the guard makes sure that it is there."""
         written = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        keys: list[Any] = []
-        for key in written:
-            item: Item | ast.Slice = key if isinstance(key, ast.Slice) else self.operand(key)
-            keys += item if isinstance(item, tuple) and not keys else [item]
+        keys = [key if isinstance(key, ast.Slice) else self.operand(key) for key in written]
+        if type(keys[0]) is tuple and written[0] is node.slice:  # a list or a row picks several
+            keys = [*keys[0]]
         spans = owner.spans
         if len(keys) > len(spans):
             raise Refused(node, f"{len(keys)} indices for {len(spans)} axes")
