@@ -110,17 +110,17 @@ class Folding {
 };
 
 // The rows of a layout that NumPy's inner loop takes at once; or, where the innermost axis stays,
-// rows onto rows.
+// rows onto rows. Where they are converted first they are rows of a dense copy (pack).
 class Rows {
  public:
   Rows() = default;  // of no layout yet
   // `out` goes over the axes of `in`, with strides 0 where the mask says that they are reduced.
-  Rows(const Layout& in, std::uint64_t mask, const Layout& out)
-      : in_(&in), out_(&out), mask_(mask), item_(in.item_size()) {
+  Rows(const Layout& in, std::uint64_t mask, const Layout& out, bool converts)
+      : in_(&in), out_(&out), mask_(mask), converts_(converts), item_(out.item_size()) {
     for (std::size_t axis = 0; axis < in.shape().size(); ++axis)
       if (!(mask >> axis & 1)) results_ *= in.shape()[axis];
     is_whole_ = results_ == 1 && in.c_contiguous();
-    const ReductionShape shape = shape_of_reduction(in, mask, false);
+    const ReductionShape shape = shape_of_reduction(in, mask, converts);
     columns_ = shape.kind == GroupKind::Columns;
     axes_ = shape.order.size();
     outer_ = axes_ - (columns_ ? 1 : shape.tree.size());
@@ -130,6 +130,13 @@ class Rows {
       strides_[k] = in.strides()[axis];
       out_strides_[k] = out.strides()[axis];
     }
+    if (converts) {
+      std::copy(strides_, strides_ + axes_, in_strides_);
+      std::copy(extents_, extents_ + axes_, in_extents_);
+      in_axes_ = axes_;
+      std::int64_t stride = item_;
+      for (std::size_t k = axes_; k-- > 0; stride *= extents_[k]) strides_[k] = stride;
+    }
     merge_outer_axes();
     for (std::size_t k = axes_; k-- > outer_; size_ *= extents_[k])
       dense_strides_[k] = size_ * item_;
@@ -138,14 +145,22 @@ class Rows {
                     (!columns_ || out_strides_[outer_] == item_);
   }
 
-  bool are_of(const Layout& in, std::uint64_t mask, const Layout& out) const {
-    return in_.get() == &in && out_.get() == &out && mask_ == mask;
+  bool are_of(const Layout& in, std::uint64_t mask, const Layout& out, bool converts) const {
+    return in_.get() == &in && out_.get() == &out && mask_ == mask && converts_ == converts;
   }
   std::int64_t results() const { return results_; }
   bool is_whole() const { return is_whole_; }  // one result, of all elements as they lie
   bool can_be_small() const { return can_be_small_; }
-  bool is_one_axis() const { return axes_ == 1 && outer_ == 0 && !columns_; }
+  bool is_one_axis() const { return in_axes_ == 1 && !columns_; }
   std::int64_t copied_bytes() const { return is_dense_ ? 0 : size_ * item_; }
+  // All elements, not converted yet, in the order of the rows.
+  void pack(const std::byte* data, std::byte* dense) const {
+    const std::int64_t item = in_->item_size();
+    std::int64_t to[max_dimensions], stride = item;
+    for (std::size_t k = in_axes_; k-- > 0; stride *= in_extents_[k]) to[k] = stride;
+    copy_elements({dense, {to, in_axes_}}, {const_cast<std::byte*>(data), {in_strides_, in_axes_}},
+                  {in_extents_, in_axes_}, static_cast<int>(item));
+  }
   void copy(std::byte* row, std::byte* dense) const {
     const std::size_t inner = axes_ - outer_;
     copy_elements({dense, {dense_strides_ + outer_, inner}}, {row, {strides_ + outer_, inner}},
@@ -248,21 +263,25 @@ class Rows {
 
   LayoutRef in_, out_;
   std::uint64_t mask_ = 0;
+  bool converts_ = false;
   bool columns_ = false, is_dense_ = false, is_whole_ = false, can_be_small_ = false;
   std::size_t axes_ = 0, outer_ = 0;  // from `outer_` on, axes are a row's
   std::int64_t item_ = 0, size_ = 1;  // size: elements of a row
   std::int64_t results_ = 1;
   std::int64_t extents_[max_dimensions], strides_[max_dimensions], out_strides_[max_dimensions],
       dense_strides_[max_dimensions];
+  // As they lie before they are converted.
+  std::size_t in_axes_ = 0;
+  std::int64_t in_extents_[max_dimensions], in_strides_[max_dimensions];
 };
 
 // The last ones are kept.
-const Rows& rows_of(const Layout& in, std::uint64_t mask, const Layout& out) {
+const Rows& rows_of(const Layout& in, std::uint64_t mask, const Layout& out, bool converts) {
   const auto address = [](const Layout& layout) {
     return reinterpret_cast<std::uintptr_t>(&layout);
   };
   Rows& rows = kept_entry<Rows>(mixed(mixed(address(in), address(out)), mask));
-  if (!rows.are_of(in, mask, out)) rows = Rows(in, mask, out);
+  if (!rows.are_of(in, mask, out, converts)) rows = Rows(in, mask, out, converts);
   return rows;
 }
 
@@ -273,24 +292,25 @@ bool reduce_small(const SmallReduction& r) {
   const DType type = r.out.dtype;
   const Folding folding(r.op, type);
   if (!folding) return false;
-  const Rows& rows = rows_of(*r.in.layout, r.mask, *r.out.layout);
-  const std::int64_t item = size_of(type), n = r.in.layout->size();
   const bool converts = r.in.dtype != type;
-  if (converts && !rows.is_whole() && !rows.is_one_axis()) return false;
-  if (converts && n > converted_apart && is_inexact(r.in.dtype)) return false;  // which may warn
-  if (!rows.is_whole() && !rows.can_be_small()) return false;
+  const Rows& rows = rows_of(*r.in.layout, r.mask, *r.out.layout, converts);
+  const std::int64_t item = size_of(type), n = r.in.layout->size();
+  // NumPy converts a buffer at a time, and adds their sums.
+  const bool is_one_row = rows.is_whole() || rows.is_one_axis();
+  if (converts && n > converted_apart && (is_inexact(r.in.dtype) || !is_one_row))
+    return false;  // the first may warn
+  if (!rows.is_whole() && !rows.can_be_small() && !(converts && is_one_row)) return false;
   std::byte* data = r.in.base->data + r.in.offset;
-  std::unique_ptr<std::byte[]> converted;
-  CopiedRow dense(converts ? rows.copied_bytes() : 0);
+  CopiedRow converted(converts ? n * item : 0),
+      dense(converts && !rows.is_whole() ? n * size_of(r.in.dtype) : 0);
   if (converts) {
-    converted = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n * item));
     const SourcePosition at = engine.source;
     if (r.in.layout->ndim() > 0) engine.source.ufunc = "reduce";  // a part of it, and its warnings
-    if (!rows.is_whole()) rows.copy(data, dense.data());
-    void* args[2] = {converted.get(), rows.is_whole() ? data : dense.data()};
+    if (!rows.is_whole()) rows.pack(data, dense.data());
+    void* args[2] = {converted.data(), rows.is_whole() ? data : dense.data()};
     convert(Op::Copy, r.in.dtype, type, args, n);
     engine.source = at;
-    data = converted.get();
+    data = converted.data();
   }
   engine.allocate(r.out.base);
   std::byte* result = r.out.base->data + r.out.offset;
@@ -298,7 +318,7 @@ bool reduce_small(const SmallReduction& r) {
   if (want_flags) clear_float_flags();
   void* first[2] = {result, const_cast<std::byte*>(r.initial.bytes)};
   loop(Op::Copy, type)(first, rows.results(), 1);
-  if (converts)  // NumPy converts a buffer at a time, and adds their sums
+  if (converts && is_one_row)
     for (std::int64_t k = 0; k < n; k += converted_apart)
       folding.fold(result, data + k * item, std::min(converted_apart, n - k));
   else if (rows.is_whole())

@@ -541,6 +541,12 @@ std::int64_t count_nonzero(const Array& a) {
     }
     if (a.size() <= few) return count_dense(a.base()->data + a.offset(), a.size(), a.dtype());
   }
+  constexpr std::int64_t copied = 16 << 10;
+  if (a.size() * size_of(a.dtype()) <= copied && Engine::get().is_ready(a.base())) {
+    alignas(64) std::byte dense[copied];
+    pack(dense, a.base()->data + a.offset(), *a.layout());
+    return count_dense(dense, a.size(), a.dtype());
+  }
   const Array mask = a.dtype() == DType::Bool ? a : astype(a, DType::Bool);
   return item(reduce(Op::Add, mask, {.dtype = DType::Int64})).as<std::int64_t>();
 }
