@@ -105,14 +105,17 @@ def _rows(places: list[Place], codes: list[types.CodeType]) -> list[Any]:
         code = by_code.get(id(place.original), -1)
         names = place.passed, place.outputs, place.outside
         rows.append(
-            (*names, inner, code, place.is_peeled, place.at, _row_of(place.turns), place.fails)
+            (
+                *(*names, inner, code, place.is_peeled, place.at),
+                *(_row_of(place.turns), place.fails, place.tuples),
+            )
         )
     return rows
 
 
 def _places(rows: list[Any], codes: list[types.CodeType], trees: Trees) -> list[Place]:
     places = []
-    for passed, outputs, outside, _, code, is_peeled, at, turns, fails in rows:
+    for passed, outputs, outside, _, code, is_peeled, at, turns, fails, tuples in rows:
         place = Place(
             passed=passed,
             outputs=outputs,
@@ -122,7 +125,7 @@ def _places(rows: list[Any], codes: list[types.CodeType], trees: Trees) -> list[
             turns=_turns_from(turns),
         )
         place.original = codes[code] if code >= 0 else None
-        place.trees, place.at, place.fails = trees, at, fails
+        place.trees, place.at, place.fails, place.tuples = trees, at, fails, tuples
         places.append(place)
     for place, row in zip(places, rows, strict=True):
         place.inner = [places[number] for number in row[3]]

@@ -32,6 +32,7 @@ from frit.loops.find.exits import (
 )
 from frit.loops.find.flow import Facts, Flow, leaving, may_be_series, text_in
 from frit.loops.find.trees import Trees
+from frit.loops.find.tuples import parts_of_tuple, tuples_in
 from frit.loops.names import assigned_names, copied, mangle, nodes_in, parts_of
 from frit.loops.run.place import Place, module_place
 from frit.loops.run.turns import Turns, copies_of
@@ -185,7 +186,12 @@ class Rewriter:
                 nodes[:] = [
                     x for n in nodes for x in ([self.stop(number), n] if _returns(n) else [n])
                 ]
-        return [at(ast.If(test, taken, [node, self.stop(number)]))]
+        guarded = at(ast.If(test, taken, [node, self.stop(number)]))
+        parts = [part for item in place.tuples.items() for part in parts_of_tuple(*item)]
+        if not parts:
+            return [guarded]
+        names = [at(ast.Name(part, _STORE)) for part in parts]
+        return [at(ast.Assign(names, at(ast.Constant(0)))), guarded]
 
     @staticmethod
     def taking(
@@ -207,6 +213,11 @@ class Rewriter:
             names += [_LEFT] if pauses else []
             unpacked = at(ast.Tuple([at(ast.Name(n, _STORE)) for n in names], _STORE))
             taken.append(at(ast.Assign([unpacked], at(ast.Name(_FOUND, _LOAD)))))
+            for name, count in place.tuples.items():
+                *items, is_given = parts_of_tuple(name, count)
+                made = at(ast.Tuple([at(ast.Name(x, _LOAD)) for x in items], _LOAD))
+                given = at(ast.Assign([at(ast.Name(name, _STORE))], made))
+                taken.append(at(ast.If(at(ast.Name(is_given, _LOAD)), [given], [])))
         else:
             taken.append(at(ast.Pass()))
         if facts.returns:
@@ -576,7 +587,13 @@ class _Body:
                 passed.append(name)
             else:
                 outside.append(name)
+        tuples = tuples_in(node, outputs & self.locals) if isinstance(node, ast.For) else {}
+        if tuples and turns is None:
+            parts = [part for item in tuples.items() for part in parts_of_tuple(*item)]
+            outputs = outputs - tuples.keys() | {*parts}
+            passed = [name for name in passed if name not in tuples] + parts
         place = Place(passed=passed + due, outputs=sorted(outputs), outside=outside, turns=turns)
+        place.tuples = tuples if turns is None else {}
         place.original = code
         return place
 

@@ -6,6 +6,7 @@ import ast
 import builtins
 import functools
 import math
+import sys
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -103,13 +104,17 @@ class Calls:
     elementwise: Any
     emit: Any
     fail_outside: Any
+    fail_outside_of: Any
     fail_where: Any
+    is_loose: Any
+    loosened: Any
     forms: Forms
     in_type: Any
     inlined: Any
     of_partial: Any
     integer_of: Any
     join: Any
+    binary: Any
     literal: Any
     made: Any
     matrix_product: Any
@@ -180,6 +185,13 @@ class Calls:
             items = [self.character(node, items[0])]
             if isinstance(items[0], Character):
                 return self.code_of(items[0])
+        if len(items) == 1 and _are_numbers(items[0]):
+            if function is builtins.min or function is builtins.max:
+                if len(items[0]) == 1:
+                    return items[0][0]
+                items = [*items[0]]
+            if function is builtins.sum:
+                return self.sum_of_numbers(node, items[0])
         is_of_list = len(items) == 1 and isinstance(items[0], ListPart)
         if is_of_list and is_of_one:
             return self.all_of_list(node, function, items[0])
@@ -207,6 +219,14 @@ class Calls:
         if len(values) != len(items):
             raise Refused(node, f"these arguments of {name}()")
         return self.of_function(node, function, name, values)
+
+    def sum_of_numbers(self, node: ast.AST, numbers: tuple[Value, ...]) -> Value:
+        total: Value = self.literal(node, 0)
+        for number in numbers:
+            total = self.binary(node, ast.Add(), total, number)
+        if total.kind == "float" and sys.version_info >= (3, 12):
+            raise Refused(node, "sum() of floats, which Python compensates")
+        return total
 
     def float_of(self, node: ast.AST, text: str) -> Value:
         """float("inf")"""
@@ -323,7 +343,7 @@ class Calls:
         """int() and the like: of a float that is not too large; else the nest is Python's."""
         if x.kind in ("int", "bool"):
             return self.plain_int(x)
-        if x.kind in INTEGERS and x.form is not None:
+        if x.kind in INTEGERS and not x.mixed:
             x = self.integer_of(node, x)
             return Value("int", x.id, form=x.form)
         if x.dtype not in FLOATS:
@@ -341,8 +361,13 @@ class Calls:
     def to_float(self, node: ast.AST, value: Value) -> Value:
         if value.kind in ("int", *INTEGERS) and value.literal is None:
             if value.kind not in "bBhHiI":
+                if value.form is None and not value.mixed:
+                    value = self.loosened(value)
                 if value.form is None:
                     raise Refused(node, "an integer without bounds")
+                if self.is_loose(value.form):
+                    self.fail_outside_of(value, -(2**53), 2**53)
+                    return Value("float", self.emit(value, "d"))
                 for form, least, most in (*value.needs, (value.form, -(2**53), 2**53)):
                     self.require(form, least, most)
         return Value("float", self.emit(value, "d"))
@@ -384,6 +409,11 @@ def _makes_floats(function: Any) -> bool:
     """Whether a ufunc of one number makes of an integer what it makes of the float."""
     is_unary = isinstance(function, numpy.ufunc) and function.nin == 1
     return is_unary and not any(types_.startswith("l->") for types_ in function.types)
+
+
+def _are_numbers(item: Any) -> bool:
+    """Whether it is a tuple or list of numbers that is written out."""
+    return isinstance(item, tuple) and bool(item) and all(isinstance(x, Value) for x in item)
 
 
 def _is_plain(node: ast.Call, arguments: int) -> bool:

@@ -182,6 +182,13 @@ class Expressions:
         self.loose.add(form.terms[0][0])
         return form
 
+    def loosened(self, value: Value) -> Value:
+        """An integer of NumPy's as one whose bounds only the nest knows."""
+        low, high = (max(-LARGEST, min(end, LARGEST)) for end in LIMITS[value.kind])
+        if LIMITS[value.kind] != (low, high):
+            self.fail_outside_of(value, low, high)
+        return Value(value.kind, value.id, form=self.loose_form(low, high))
+
     def fail_if_product_is_large(self, x: Value, y: Value) -> None:
         apply = self.writer.apply
         product = apply("Multiply", [self.emit(x, "d"), self.emit(y, "d")])
@@ -216,6 +223,8 @@ class Expressions:
         return self.integer_of(node, self.number(node))
 
     def integer_of(self, node: ast.AST, value: Value) -> Value:
+        if value.form is None and value.kind in INTEGERS and not value.mixed:
+            value = self.loosened(value)
         if value.form is None or value.kind not in ("int", *INTEGERS):
             raise Refused(node, "an index or bound that the guard can't bound")
         for form, least, most in value.needs:
@@ -344,7 +353,7 @@ class Expressions:
                 self.fail_if_product_is_large(x, y)
             value.form = forms.product(x.form, y.form)
         elif kind is ast.FloorDiv or kind is ast.Mod:
-            self.require_value(y, 1, LARGEST)
+            y = self.require_divisor(node, y, LARGEST)
             value = self.apply(_BINARY[kind][0], "int", *pair)
             divided = forms.divided if kind is ast.FloorDiv else forms.remainder
             value.form = divided(x.form, y.form)
@@ -365,7 +374,7 @@ class Expressions:
             value = self.apply(_BINARY[kind][0], "int", *pair)
             value.form = forms.shifted(x.form, y.form, "<<" if kind is ast.LShift else ">>")
         elif kind is ast.Div:
-            self.require_value(y, 1, 2**53)
+            y = self.require_divisor(node, y, 2**53)
             self.require_value(x, -(2**53), 2**53)
             return self.apply("TrueDivide", "float", (x, "d"), (y, "d"))
         else:
@@ -453,6 +462,17 @@ class Expressions:
                 self.fail_where(self.writer.apply("LogicalAnd", [negative, broken]))
             return value
         raise Refused(node, f"{kind.__name__} of floats of Python's")
+
+    def require_divisor(self, node: ast.AST, value: Value, most: int) -> Value:
+        """1 <= value <= most: where the guard can't tell at this call, the nest finds out."""
+        place = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+        if value.literal is None and place in self.knowledge.doubted and value.form is not None:
+            self.fail_outside_of(value, 1, most)
+            return Value(value.kind, value.id, form=self.loose_form(1, most))
+        first = len(self.conditions)
+        self.require_value(value, 1, most)
+        self.divisors.update(dict.fromkeys(range(first, len(self.conditions)), place))
+        return value
 
     def require_nonzero(self, value: Value) -> None:
         """ZeroDivisionError, where the guard can't tell, is found while the nest runs."""

@@ -36,6 +36,7 @@ class Guards:
     knowledge: Any
     forms: Forms
     conditions: list[Callable[[], list[str]]]
+    divisors: dict[int, tuple[int, int]]  # of conditions: where the number divides
     boundless: set[str]
     endless: set[str]
     written: set[int]
@@ -107,10 +108,13 @@ class Guards:
     def make_guard(self) -> types.FunctionType:
         texts: list[str] = []
         beyond: set[str] = set()
+        doubted: set[tuple[int, int]] = set()
         try:
-            for condition in self.conditions:
+            for number, condition in enumerate(self.conditions):
                 self.endless.clear()
                 found = condition()
+                if number in self.divisors and not self.holds_now(found):
+                    doubted.add(self.divisors[number])
                 may_be_beyond = self.endless - self.knowledge.loose and not beyond
                 if may_be_beyond and not self.holds_now(found):
                     beyond |= self.endless
@@ -127,6 +131,9 @@ class Guards:
         if beyond - self.knowledge.loose:  # their bounds are those of all the rounds of a while
             self.knowledge.loose |= beyond
             raise Again
+        if doubted:
+            self.knowledge.doubted |= doubted
+            raise Again
         kept = []
         for text in dict.fromkeys(texts):
             if not names_in(text):
@@ -138,7 +145,8 @@ class Guards:
         self.has_signature = all(map(self.is_in_signature, names_in(every)))
         for array in scanned_in(every):
             if array in self.written:
-                raise Refused(None, "an index is read from an array that the loop writes")
+                self.knowledge.unscanned.add(self.inputs.names[array])
+                raise Again
             kept[:0] = [f"not overlap(v{array}, v{w})" for w in sorted(self.written)]
         for array in sorted(self.kept_rows):
             self.hold_rows_if(array in self.written)

@@ -87,6 +87,9 @@ class Knowledge:
     small: dict[str, tuple[int, ...]] = field(default_factory=dict)  # variables' small arrays
     # Arguments that have another type from the first round on, which is done by itself.
     peeled: frozenset[str] = frozenset()
+    doubted: set[tuple[int, int]] = field(default_factory=set)  # where divisors may be 0
+    # Arrays that the nest writes and that it reads indices from: nobody knows their bounds before.
+    unscanned: set[str] = field(default_factory=set)
     # Variables that may become Python's kind again: the nest tells which kind they have.
     told: set[str] = field(default_factory=set)
     numbers_arrays: bool = False  # each small array that is made gets a number
@@ -140,6 +143,7 @@ class NestWriter(
         self.half_loose: set[int] = set()  # of numbers that are made of those
         self.narrowed: dict[int, str] = {}  # the same, where a condition bounds them
         self.conditions: list[Callable[[], list[str]]] = []
+        self.divisors: dict[int, tuple[int, int]] = {}
         self.open_loops: list[tuple[Form, Form] | None] = []
         self.positions: list[tuple[int, int, ast.AST]] = []
         self.loops: list[ast.AST] = []

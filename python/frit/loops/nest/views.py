@@ -236,7 +236,7 @@ class Views:
         line = getattr(node, "lineno", 0)
         id = self.writer.load(array.parameter, self.indices_of(view), line)
         value = Value(array.dtype, id)
-        if array.dtype in INTEGERS:
+        if array.dtype in INTEGERS and array.name not in self.knowledge.unscanned:
             least, most = (self.forms.of_text(f"m{array.number}_{x}", None) for x in ("lo", "hi"))
             value.form = self.forms.symbol(Symbol(low=[least], high=[most]))
         return value

@@ -150,6 +150,7 @@ class Place:
         "take",
         "told",
         "trees",
+        "tuples",
         "turns",
         "varied",
     )
@@ -169,6 +170,8 @@ class Place:
         self.trees: Trees | None = None  # of the text,
         self.at: At = (0, 0, "", 0)  # and where the loop stands in it
         self.fails: list[tuple[int, int]] = []  # where branches begin at which the nest fails
+        # Variables that it gives tuples, and of how many items: in the nest they are several.
+        self.tuples: dict[str, int] = {}
         # None: nobody has asked for these.
         self._node: ast.For | ast.While | None = None
         self._peel: Peel | None = None
@@ -244,6 +247,11 @@ class Place:
                 from frit.loops.find.exits import as_nest
 
                 self._node = as_nest(self._node, exits, self.fails)
+            if self.tuples:
+                from frit.loops.find.tuples import with_parts
+                from frit.loops.names import copied
+
+                self._node = with_parts(copied(self._node), self.tuples)
         return self._node
 
     @property
