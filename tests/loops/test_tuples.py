@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy
 import pytest
 
@@ -26,7 +29,7 @@ def ends(a):
             if a[i, j] < least:
                 least, low = a[i, j], (i, j)
             if a[i, j] > most:
-                most, high = a[i, j], (a[i, j], i, j * 0.5)
+                most, high = a[i, j], (a[i, j], i, j * 0.5, j > 2, a[i, j] > 0.5)
     return low, high, least, most
 
 
@@ -133,3 +136,37 @@ def test_they_run_compiled(function):
     fast = frit.parallelize(function)
     fast(numpy.random.default_rng(0).random((30, 30)))
     assert "Python" not in str(frit.explain(fast))
+
+
+MODULE = """
+import numpy as np
+a = np.random.default_rng(1).random((900, 900))
+for rounds in range(3):
+    where, low, best, least = None, (), -1, 5.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if a[i, j] > best:
+                best, where = a[i, j], (i, j)
+            if a[i, j] < least:
+                least = a[i, j]
+                low = (i, j, a[i, j], i > j)
+    print(where, low, best, least, [type(x) for x in low])
+    a += 0.5 * a[::-1]
+for i in range(a.shape[0]):
+    for j in range(a.shape[1]):
+        last = (i, j * 0.5)
+        if a[i, j] > 50:
+            never = (i, j)
+print(last, "never" in globals(), sorted(name for name in globals() if "$" in name))
+"""
+
+
+def test_a_modules_own_loops():
+    texts = []
+    for options in ((), ("-m", "frit")):
+        ended = subprocess.run(
+            [sys.executable, *options, "-c", MODULE], capture_output=True, text=True, timeout=300
+        )
+        assert ended.returncode == 0, ended.stderr
+        texts.append(ended.stdout)
+    assert texts[0] == texts[1]

@@ -32,7 +32,7 @@ from frit.loops.find.exits import (
 )
 from frit.loops.find.flow import Facts, Flow, leaving, may_be_series, text_in
 from frit.loops.find.trees import Trees
-from frit.loops.find.tuples import parts_of_tuple, tuples_in
+from frit.loops.find.tuples import parts_of_all, parts_of_tuple, tuples_in
 from frit.loops.names import assigned_names, copied, mangle, nodes_in, parts_of
 from frit.loops.run.place import Place, module_place
 from frit.loops.run.turns import Turns, copies_of
@@ -186,12 +186,7 @@ class Rewriter:
                 nodes[:] = [
                     x for n in nodes for x in ([self.stop(number), n] if _returns(n) else [n])
                 ]
-        guarded = at(ast.If(test, taken, [node, self.stop(number)]))
-        parts = [part for item in place.tuples.items() for part in parts_of_tuple(*item)]
-        if not parts:
-            return [guarded]
-        names = [at(ast.Name(part, _STORE)) for part in parts]
-        return [at(ast.Assign(names, at(ast.Constant(0)))), guarded]
+        return [at(ast.If(test, taken, [node, self.stop(number)]))]
 
     @staticmethod
     def taking(
@@ -587,13 +582,11 @@ class _Body:
                 passed.append(name)
             else:
                 outside.append(name)
-        tuples = tuples_in(node, outputs & self.locals) if isinstance(node, ast.For) else {}
-        if tuples and turns is None:
-            parts = [part for item in tuples.items() for part in parts_of_tuple(*item)]
-            outputs = outputs - tuples.keys() | {*parts}
-            passed = [name for name in passed if name not in tuples] + parts
+        tuples = tuples_in(node, outputs & self.locals) if turns is None else {}
+        outputs = outputs - tuples.keys() | {*parts_of_all(tuples)}
+        passed = [name for name in passed if name not in tuples]
         place = Place(passed=passed + due, outputs=sorted(outputs), outside=outside, turns=turns)
-        place.tuples = tuples if turns is None else {}
+        place.tuples = tuples
         place.original = code
         return place
 

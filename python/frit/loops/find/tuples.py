@@ -17,7 +17,7 @@ from frit.loops.names import nodes_in
 MOST_ITEMS = 8
 
 
-def tuples_in(loop: ast.For, names: set[str]) -> dict[str, int]:
+def tuples_in(loop: ast.For | ast.While, names: set[str]) -> dict[str, int]:
     """Those of the names that are such variables, and how many items they have."""
     found: dict[str, int] = {}
     given = set()  # the names' own nodes
@@ -38,6 +38,15 @@ def tuples_in(loop: ast.For, names: set[str]) -> dict[str, int]:
 def parts_of_tuple(name: str, count: int) -> list[str]:
     """The variables that stand for it: the items, and whether it was given any."""
     return [f"{name}${k}" for k in range(count + 1)]
+
+
+def parts_of_all(tuples: dict[str, int]) -> list[str]:
+    return [part for item in tuples.items() for part in parts_of_tuple(*item)]
+
+
+def is_part(name: str) -> bool:
+    """Of an output of a nest: before it is given any, it is nothing that somebody reads."""
+    return "$" in name[1:-1]
 
 
 def with_parts(loop: ast.For | ast.While, tuples: dict[str, int]) -> ast.For | ast.While:

@@ -17,6 +17,7 @@ from typing import Any
 
 from frit import _core
 from frit.loops.find.exits import number_of_exit
+from frit.loops.find.tuples import is_part
 from frit.loops.names import nodes_in
 from frit.loops.nest.asked import Asked
 from frit.loops.nest.assignments import Assignments
@@ -282,6 +283,20 @@ class NestWriter(
                 self.locals[name] = self.writer.local(self.kind_in_place(name))
                 if name in self.env:
                     self.write_place(None, name, self.env[name])
+        for name in filter(is_part, self.inputs.outputs):
+            self.bound[name] = ()
+            if name in self.locals:
+                self.write_place(None, name, self.nothing_of(self.kind_of(name)[0]))
+
+    def nothing_of(self, kind: str) -> Value:
+        """A number of this kind that nobody reads."""
+        if kind == "int":
+            return self.literal(self.inputs.node, 0)
+        dtype = DTYPES.get(kind, kind)
+        if dtype in "FD":
+            raise Refused(self.inputs.node, "a tuple with complex numbers")
+        zero = False if dtype == "?" else 0 if dtype in INTEGERS else 0.0
+        return Value(kind, self.writer.constant(zero, dtype))
 
     def parameter_of(self, name: str) -> int:
         """Of an array that the nest changes."""

@@ -457,7 +457,8 @@ class Place:
             return None, 0
         self.refusals = self.passed_over = 0
         if self.is_module:
-            space.update(zip(self.outputs, found, strict=not self.is_pausing()))
+            given = dict(zip(self.outputs, found, strict=not self.is_pausing()))
+            space.update(with_tuples(given, self.tuples) if self.tuples else given)
         return found, left
 
     def attempt(
@@ -865,18 +866,41 @@ def module_place(
 
     needed: variables whose values before the loop matter.
     """
+    from frit.loops.find.tuples import parts_of_all, tuples_in, with_parts
+    from frit.loops.names import copied
+
+    tuples = tuples_in(node, assigned) if turns is None else {}
+    parts = parts_of_all(tuples)
+    nest = with_parts(copied(node), tuples) if tuples else node
     # The last rounds are Python's only where every round is run, and nothing is run behind them.
-    if turns is None and (peel := _peel_of(node)) is not None:
+    if turns is None and (peel := _peel_of(nest)) is not None:
         outputs, outside = peel.variables(private)
-        return Place(passed=[], outputs=outputs, outside=outside, is_module=True, is_peeled=True)
-    due = turns.due if turns is not None else []
-    return Place(
-        passed=[*due],
-        outputs=sorted(assigned),
-        outside=sorted(needed - {*due}),
-        is_module=True,
-        turns=turns,
-    )
+        outside = [name for name in outside if name not in parts]
+        place = Place(passed=[], outputs=outputs, outside=outside, is_module=True, is_peeled=True)
+    else:
+        due = turns.due if turns is not None else []
+        place = Place(
+            passed=[*due],
+            outputs=sorted(assigned - tuples.keys() | {*parts}),
+            outside=sorted(needed - {*due} - tuples.keys()),
+            is_module=True,
+            turns=turns,
+        )
+    place.tuples = tuples
+    return place
+
+
+def with_tuples(given: dict[str, Any], tuples: dict[str, int]) -> dict[str, Any]:
+    """Variables' new values, of which some were given tuples, which stand there by their parts."""
+    from frit.loops.find.tuples import parts_of_tuple
+
+    for name, count in tuples.items():
+        *items, is_given = parts_of_tuple(name, count)
+        if is_given in given:  # else Python gives it one in its last rounds
+            made = tuple(given.pop(item) for item in items)
+            if given.pop(is_given):
+                given[name] = made
+    return given
 
 
 def _peel_of(node: Any) -> Peel | None:
