@@ -159,22 +159,40 @@ bool is_left_to_numpy(const NativeObject& self, const Arguments& arguments) {
 
 // ---- the call -----------------------------------------------------------------------------------
 
-// With the ndarrays among the operands wrapped; one that comes back (out=) is the caller's own
-// object again.
-Ref call_wrapped(const NativeObject& self, const Arguments& arguments) {
-  const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
-  std::vector<Ref> held(count);
-  std::vector<PyObject*> values(count);
-  for (std::size_t k = 0; k < count; ++k) {
-    const Ref given = Ref::borrow(arguments.values[k]);
-    held[k] = PyArray_CheckExact(given.get()) ? Ref::steal(object_of_ndarray(given)) : given;
-    values[k] = held[k].get();
+// The ndarrays among the operands as arrays of ours.
+class Wrapped {
+ public:
+  explicit Wrapped(const Arguments& given) : given_(given), room_(count()) {
+    try {
+      for (; made_ < count(); ++made_) {
+        PyObject* const value = given.values[made_];
+        room_.values()[made_] =
+            PyArray_CheckExact(value) ? object_of_ndarray(Ref::borrow(value)) : Py_NewRef(value);
+      }
+    } catch (...) {
+      release();
+      throw;
+    }
   }
-  Ref result = self.ours({values.data(), arguments.positional, arguments.names});
-  for (std::size_t k = 0; k < count && result; ++k)
-    if (result.get() == values[k]) return Ref::borrow(arguments.values[k]);
-  return result;
-}
+  Wrapped(const Wrapped&) = delete;
+  ~Wrapped() { release(); }
+  Arguments arguments() { return {room_.values(), given_.positional, given_.names}; }
+  // One that comes back (out=) is the caller's own object again.
+  Ref given_back(Ref result) {
+    for (Py_ssize_t k = 0; k < count() && result; ++k)
+      if (result.get() == room_.values()[k]) return Ref::borrow(given_.values[k]);
+    return result;
+  }
+
+ private:
+  Py_ssize_t count() const { return given_.positional + given_.keywords(); }
+  void release() {
+    for (Py_ssize_t k = 0; k < made_; ++k) Py_DECREF(room_.values()[k]);
+  }
+  const Arguments& given_;
+  ArgumentRoom room_;
+  Py_ssize_t made_ = 0;
+};
 
 bool is_replayed(const NativeObject& self) {
   if (PyErr_ExceptionMatches(unfit_class)) return true;
@@ -215,15 +233,26 @@ PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t fla
     if (kind == Kind::Foreign)
       return fall_back(PyUnicode_AsUTF8(self.name), self.function, arguments,
                        "an operand is of a foreign type");
-    if (kind == Kind::Plain)
+    if (kind == Kind::Plain) {
       if (Ref result = take_shortcut(self, arguments)) return result.release();
+    } else if (self.shortcut.object) {
+      Wrapped wrapped(arguments);
+      if (Ref result = take_shortcut(self, wrapped.arguments()))
+        return wrapped.given_back(std::move(result)).release();
+    }
     if (is_left_to_numpy(self, arguments)) {
       const std::int64_t before = numpy_calls;
       PyObject* result = call_numpy(self.function, arguments);
       numpy_calls = before;  // a choice, which the size makes
       return result;
     }
-    Ref result = kind == Kind::Plain ? self.ours(arguments) : call_wrapped(self, arguments);
+    Ref result;
+    if (kind == Kind::Plain) {
+      result = self.ours(arguments);
+    } else {
+      Wrapped wrapped(arguments);
+      result = wrapped.given_back(self.ours(wrapped.arguments()));
+    }
     if (result) return result.release();
     if (!is_replayed(self)) throw PythonError{};
     const std::string reason = take_reason();

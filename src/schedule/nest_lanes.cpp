@@ -177,6 +177,11 @@ bool Planner::may_have_lanes(std::int32_t loop, const Statements& statements,
     return false;
   if (has_tree(statements)) return false;
   if (rounds_of(loop) < fewest_rounds) return false;
+  if (std::any_of(statements.begin(), statements.end(), [&](const Instr* s) {
+        const bool is_while = s->kind == InstrKind::While;
+        return divides_in_while(s->body, is_while) || divides_in_while(s->other, is_while);
+      }))
+    return false;
   // The sums of one loop share their tree; sums in order gain nothing.
   int tree = 0;
   for (const LocalUpdate& u : judged_.locals.updates) {
@@ -196,6 +201,20 @@ bool Planner::may_have_lanes(std::int32_t loop, const Statements& statements,
         (!e.companions.empty() || is_complex(body_.locals[at(e.local)])))
       return false;
   return true;
+}
+
+// Lanes go round a while until all of them are through, and integers are divided one by one there:
+// each lane's division takes what a whole round takes in order.
+bool Planner::divides_in_while(const Block& block, bool is_in_while) const {
+  return std::any_of(block.begin(), block.end(), [&](const Instr& instr) {
+    const bool is_within = is_in_while || instr.kind == InstrKind::While;
+    if (divides_in_while(instr.body, is_within) || divides_in_while(instr.other, is_within))
+      return true;
+    return is_in_while && instr.kind == InstrKind::Apply &&
+           (instr.op == Op::FloorDivide || instr.op == Op::Remainder) &&
+           is_integer(body_.values[at(instr.result)]) &&
+           nest_.definitions[at(instr.args[1])]->kind != InstrKind::Constant;
+  });
 }
 
 bool Planner::has_tree(const Statements& statements) {

@@ -118,6 +118,7 @@ class Planner {
   bool may_have_lanes(std::int32_t loop, const Statements& statements, const Status& status) const;
   // Is there a loop in it whose sums are a tree? Its own iterations are the lanes, then.
   static bool has_tree(const Statements& statements);
+  bool divides_in_while(const Block& block, bool is_in_while) const;
   static bool stands_in(const Statements& statements, const Instr* wanted);
   static bool contains(const Block& block, const Instr* wanted);
   bool is_best_in_lanes(std::int32_t loop, const Statements& statements) const;

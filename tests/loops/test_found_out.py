@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy
 import pytest
 
@@ -119,4 +121,92 @@ def test_they_run_compiled(name):
     fast = frit.parallelize(function)
     for _ in range(2):
         fast(made("i8"), least, numpy.zeros(60))
+    assert "Python" not in str(frit.explain(fast))
+
+
+def is_prime(n):
+    if n < 2:
+        return False
+    for i in range(2, int(n**0.5) + 1):
+        if n % i == 0:
+            return False
+    return True
+
+
+def primes(out):
+    for n in range(len(out)):
+        if is_prime(n):
+            out[n] = 1
+
+
+def primes_by_break(out):
+    for n in range(2, len(out)):
+        for i in range(2, math.isqrt(n) + 1):
+            if n % i == 0:
+                break
+        else:
+            out[n] = 1
+
+
+def divisors(out):
+    for n in range(1, len(out)):
+        for i in range(int(math.sqrt(n)), 0, -1):
+            if n % i == 0:
+                out[n] += i
+        for i in range(0, int(n**0.5) * 3, 3):
+            out[n] -= i
+        for i in range(int(out[n]) % 7):
+            out[i] += 1
+
+
+def beyond(out):
+    for n in range(len(out)):
+        for i in range(int(n**0.5) + 30 * (n == 299)):
+            out[n + i - 40 * (n == 299)] += i + 1
+
+
+def last_one(out):
+    for n in range(4, len(out)):
+        for i in range(2, int(n**0.5) + 1):
+            j = i
+        out[n] = i + j
+
+
+def without_rounds(out):
+    for n in range(len(out)):
+        for i in range(int(n**0.5) - 1):
+            j = i
+        out[n] = j
+
+
+def endless(out):
+    for n in range(len(out)):
+        for i in range(int(1e18 * (n + 1))):
+            out[n] += 1
+            if out[n] > 5:
+                break
+
+
+BOUNDS = [primes, primes_by_break, divisors, beyond, last_one, without_rounds, endless]
+
+
+@pytest.mark.parametrize("function", BOUNDS, ids=lambda f: f.__name__)
+def test_bounds_that_the_nest_computes(function):
+    def outcome(run):
+        out = numpy.zeros(300)
+        try:
+            run(out)
+        except (IndexError, UnboundLocalError) as error:
+            return type(error), str(error), out.tolist()
+        return out.tolist()
+
+    fast = frit.parallelize(function)
+    for _ in range(3):
+        assert outcome(fast) == outcome(function)
+
+
+@pytest.mark.parametrize("function", BOUNDS[:3], ids=lambda f: f.__name__)
+def test_loops_with_them_run_compiled(function):
+    fast = frit.parallelize(function)
+    fast(numpy.zeros(300))
     assert "Python" not in str(frit.explain(fast))

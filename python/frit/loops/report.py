@@ -177,7 +177,7 @@ def _line(place: Place) -> int:
 
 
 def while_words(loop: ast.AST) -> str:
-    """What makes a loop's rounds end early: its own break, or a return in it."""
+    """What makes the number of a loop's rounds unknown: its break, say, or a return in it."""
     if is_draw(loop):
         return IN_TURN
     if isinstance(loop, ast.Call) and path_of(loop.func).split(".")[-1] not in _IN_ORDER:
@@ -186,8 +186,10 @@ def while_words(loop: ast.AST) -> str:
         return "NumPy's sum() has this order"
     if left := exit_words(loop):
         return left
-    has_break = any(may_leave(s, (ast.Break,)) for s in loop.body)
-    return f"a {'break' if has_break else 'return'} may end it"
+    for kind, word in ((ast.Break, "break"), (ast.Return, "return")):
+        if any(may_leave(s, (kind,)) for s in loop.body):
+            return f"a {word} may end it"
+    return "only the nest knows how many rounds it takes"
 
 
 def exit_words(loop: ast.AST) -> str:

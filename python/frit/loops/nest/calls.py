@@ -134,6 +134,8 @@ class Calls:
     reduction: Any
     row_of: Any
     require: Any
+    require_value: Any
+    integer_of: Any
     types_of: Any
     writer: Any
 
@@ -324,6 +326,8 @@ class Calls:
             return Value(kind, self.emit(value, kind))
         if function is math.trunc and not all(v.is_python or v.kind == "d" for v in values):
             raise Refused(node, "a call of trunc() with a number that does not know it")
+        if function is math.isqrt and len(values) == 1 and values[0].kind in ("int", *INTEGERS):
+            return self.whole_root(node, values[0])
         if function in _WHOLE and len(values) == 1:
             return self.whole_part(node, values[0], _WHOLE[function])
         arity = 2 if name in ("atan2", "hypot", "pow", "fmod", "copysign") else 1
@@ -357,6 +361,13 @@ class Calls:
         self.fail_where(self.writer.apply("LogicalNot", [small]))
         held = self.writer.apply("Select", [small, real, self.writer.constant(0.0, "d")])
         return Value("int", self.writer.cast(held, "l"), form=self.loose_form(-most, most))
+
+    def whole_root(self, node: ast.AST, x: Value) -> Value:
+        """math.isqrt(): below 2**52 it is the whole part of the root, which is rounded to none."""
+        x = self.integer_of(node, x)
+        self.require_value(x, 0, 2**52 - 1)
+        root = self.writer.apply("Sqrt", [self.emit(x, "d")], "C")
+        return Value("int", self.writer.cast(root, "l"), form=self.loose_form(0, 2**26))
 
     def to_float(self, node: ast.AST, value: Value) -> Value:
         if value.kind in ("int", *INTEGERS) and value.literal is None:

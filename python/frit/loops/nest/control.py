@@ -11,7 +11,7 @@ from typing import Any
 from frit.loops.find.exits import number_of_exit
 from frit.loops.find.raising import RaisedInRound
 from frit.loops.names import assigned_names, nodes_in
-from frit.loops.nest.forms import Form, Symbol
+from frit.loops.nest.forms import LARGEST, Form, Symbol
 from frit.loops.nest.small_arrays import variable_of
 from frit.loops.nest.values import Again, Counter, Item, Refused, Value
 from frit.loops.run.methods import PlainMethod
@@ -74,6 +74,8 @@ class Control:
     require: Any
     series: Any
     is_loose: Any
+    loose_form: Any
+    require_value: Any
     knowledge: Any
     while_flags: list[Any]
     lasts: dict[str, Callable[[], Item]]
@@ -325,6 +327,7 @@ class Control:
         self.clear_unbound(assigned)
         self.env = _without(self.env, assigned)
         rounds: list[tuple[Form, Form]] = []
+        is_loose = any(self.is_loose(*_limits(counter)) for counter in series.counters)
 
         def level(given: list[Value]) -> None:
             if len(given) < len(series.counters):
@@ -339,10 +342,10 @@ class Control:
         inside = self.bound
         self.bound = before
         for other, loops in inside.items():
-            if other not in before:
+            if other not in before and not is_loose:
                 self.bound[other] = (*loops, *rounds)
         self.env = _without(self.env, assigned)
-        if not stops and len(self.frames) == 1:
+        if not stops and not is_loose and len(self.frames) == 1:
             self.note_last(node.target, series.counters, series.numbers)
         self.end_of_loop(node, loop, stops)
 
@@ -388,7 +391,7 @@ class Control:
             first, last = (first, behind) if self.inputs.left > 0 else (behind, last)
         limits = _limits(counter)
         if self.is_loose(*limits):
-            raise Refused(node, "a loop whose bounds only the nest computes")
+            return self.loop_as_while(node, counter, stops, body)
         assigned = self.assigned_in([node])
         self.loops.append(self.shown(node))
 
@@ -419,6 +422,44 @@ class Control:
             one(number)
 
         self.writer.repeat(test, once)
+
+    def loop_as_while(
+        self, node: ast.For, counter: Counter, stops: Sequence[int], body: Callable[[Value], None]
+    ) -> None:
+        """The same where only the nest knows how many rounds there are."""
+        if node is self.inputs.node or counter.step.literal is None:
+            raise Refused(node, "a loop whose bounds only the nest computes")
+        if counter.step.literal != 1:
+            for end in (counter.begin, counter.end):
+                self.require_value(end, -(2**61), 2**61)
+        first, last = self.rounds(node, counter)
+        assigned = self.assigned_in([node])
+        self.loops.append(self.shown(node))
+        self.open_loops.append(None)
+        failed = self.flag() if self.knowledge.whiles_fail else None
+        self.while_flags.append(failed)
+        apply, read, write = self.writer.apply, self.writer.read_local, self.writer.write_local
+        place = self.writer.local("l")
+        write(place, first)
+        flags = [*stops, *([failed] if failed is not None else [])]
+
+        def test() -> int:
+            below = apply("Less", [read(place), last])
+            return apply("LogicalAnd", [below, self.none_of(flags)]) if flags else below
+
+        def once() -> None:
+            number = read(place)
+            write(place, apply("Add", [number, self.writer.constant(1, "l")]))
+            index = number
+            if counter.step.literal != 1:
+                index = apply("Multiply", [number, self.emit(counter.step, "l")])
+                index = apply("Add", [self.emit(counter.begin, "l"), index])
+            with self.block(assigned):
+                body(Value("int", index, form=self.loose_form(-LARGEST, LARGEST)))
+
+        self.writer.repeat(test, once)
+        self.while_flags.pop()
+        self.open_loops.pop()
 
     def first_round(self, first: int, last: int, one: Callable[[int], None]) -> int:
         """The first round by itself, in which variables have the types that they begin with.
