@@ -14,7 +14,6 @@ import pytest
 
 import frit
 
-
 HEAVY = """
 import sys
 import numpy, frit, frit.numpy as np
@@ -40,8 +39,6 @@ def process(program: str, **env: str) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=600,
     )
-
-
 
 
 def ended_well(ended: subprocess.CompletedProcess[str]) -> list[str]:

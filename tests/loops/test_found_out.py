@@ -181,7 +181,7 @@ def without_rounds(out):
 
 def endless(out):
     for n in range(len(out)):
-        for i in range(int(1e18 * (n + 1))):
+        for _ in range(int(1e18 * (n + 1))):
             out[n] += 1
             if out[n] > 5:
                 break

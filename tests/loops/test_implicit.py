@@ -513,15 +513,15 @@ def test_the_variables_of_a_comprehension_are_its_own(eager):
     text = """
         def f(rows, a):
             for row in rows:
-                near = [x - y for x in row if x for y in a]
-                a = a + min(v for (v, _) in zip(near, row)) + w
+                near = sum([x - y for x in row if x for y in a])
+                a = a + sum(v for (v, _) in zip(row, row)) + w + near
             return a
     """
     _, ours = compiled(text, "<comprehension>")
     f = run(ours, w=1)["f"]
-    assert f([[1, 2], [0, 3]], np.zeros(1)) == [4.0]
+    assert f([[1, 2], [0, 3]], np.zeros(1)) == [7.0]
     (loop,) = places_of("<comprehension>")
-    assert (loop.passed, loop.outside) == (["a", "rows"], ["min", "w", "zip"])
+    assert (loop.passed, loop.outside) == (["a", "rows"], ["sum", "w", "zip"])
 
 
 def test_a_variable_that_is_missing_is_found_out_before_the_rest(eager, monkeypatch):

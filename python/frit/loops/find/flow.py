@@ -96,6 +96,7 @@ class Flow:
         self.children: dict[int, list[ast.stmt]] = {}  # of statements of other kinds, by id()
         self.deleted = 0
         self.has_nests = self.has_definitions = self.has_own_names = False
+        self.has_tuples = False  # that are written out
         self.whole = self.body(body)
 
     def names(self, bits: int) -> set[str]:
@@ -285,6 +286,7 @@ class Flow:
         """
         bits = self.bits
         reads = assigns = 0
+        summed = set()  # comprehensions
         for node in nodes:
             kind = type(node)
             if kind is ast.Name:
@@ -307,6 +309,7 @@ class Flow:
                 reads |= inner.reads
                 assigns |= inner.assigns
                 nodes.append(first)
+                facts.is_plain &= id(node) in summed
             else:
                 if kind in _NOT_IN_NESTS:
                     facts.is_plain = False
@@ -314,9 +317,13 @@ class Flow:
                     target = node.target  # type: ignore[attr-defined]
                     if type(target) is ast.Name:
                         reads |= self.bit(target.id)
+                elif kind is ast.Tuple:
+                    self.has_tuples |= type(node.ctx) is ast.Load  # type: ignore[attr-defined]
                 elif kind is ast.ClassDef or kind is ast.Global or kind is ast.Nonlocal:
                     self.has_own_names = True
                 add_parts(node, kind, nodes)
+                if kind is ast.Call:
+                    summed.add(id(what_is_summed(node)))
                 if kind in _WITH_TEXTS and text_in(node) is not None:
                     nodes.pop()
         facts.reads |= reads
@@ -431,6 +438,14 @@ def _tests_of_exits(
             head = node.test if isinstance(node, ast.While) else node.iter
             yield from _tests_of_exits(node.body, [*tests, head], True)
             yield from _tests_of_exits(node.orelse, tests, is_inner)
+
+
+def what_is_summed(node: ast.AST) -> ast.expr | None:
+    """The comprehension in `sum(a[k] for k in ..)`: nests have no other."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return None
+    argument = node.args[0] if node.func.id == "sum" and len(node.args) == 1 else None
+    return argument if isinstance(argument, (ast.GeneratorExp, ast.ListComp)) else None
 
 
 def leaving(loop: ast.For) -> ast.AST | None:

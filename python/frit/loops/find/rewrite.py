@@ -30,7 +30,7 @@ from frit.loops.find.exits import (
     place_of_branch,
     rest_of_round,
 )
-from frit.loops.find.flow import Facts, Flow, leaving, may_be_series, text_in
+from frit.loops.find.flow import Facts, Flow, leaving, may_be_series, text_in, what_is_summed
 from frit.loops.find.trees import Trees
 from frit.loops.find.tuples import parts_of_all, parts_of_tuple, tuples_in
 from frit.loops.names import assigned_names, copied, mangle, nodes_in, parts_of
@@ -52,6 +52,10 @@ _STATEMENTS = (
     ast.Raise,
     ast.Assert,
     ast.Expr,
+)
+_NO_EXPRESSIONS = (
+    *(ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.JoinedStr),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
 )
 _ASSIGNMENTS = frozenset([ast.Assign, ast.AugAssign, ast.AnnAssign])
 _LOOPS = (ast.For, ast.While, ast.GeneratorExp, ast.ListComp)
@@ -546,7 +550,9 @@ class _Body:
         if exits:
             outputs &= flow.names(live_at(exits, node, flow, 0)) | outputs - private
         needed = of_nest.names(facts.needed_by_nest(of_nest.set_of(outputs)))
-        return module_place(nest, private, outputs, needed, turns)
+        has_tuples = of_nest.has_tuples and turns is None
+        tuples = tuples_in(nest, outputs) if has_tuples else {}
+        return module_place(nest, private, outputs, needed, turns, tuples)
 
     def place_in_function(
         self,
@@ -582,7 +588,8 @@ class _Body:
                 passed.append(name)
             else:
                 outside.append(name)
-        tuples = tuples_in(node, outputs & self.locals) if turns is None else {}
+        has_tuples = flow.has_tuples and turns is None
+        tuples = tuples_in(node, outputs & self.locals) if has_tuples else {}
         outputs = outputs - tuples.keys() | {*parts_of_all(tuples)}
         passed = [name for name in passed if name not in tuples]
         place = Place(passed=passed + due, outputs=sorted(outputs), outside=outside, turns=turns)
@@ -601,12 +608,15 @@ def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
     if part is not None:
         return part, "a statement that leaves a loop around it"
     due: list[ast.AST] = [node]
+    summed: set[int] = set()
     for part in due:
         if isinstance(part, ast.stmt) and not isinstance(part, _STATEMENTS):
             return part, f"a statement: {type(part).__name__}"
         if isinstance(part, ast.For) and not may_be_series(part.iter):
             return part, "a loop over something else than numbers or arrays"
-        if isinstance(part, (ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.JoinedStr)):
+        if type(part) is ast.Call:
+            summed.add(id(what_is_summed(part)))
+        if isinstance(part, _NO_EXPRESSIONS) and id(part) not in summed:
             return part, f"an expression: {type(part).__name__}"
         if type(part) is ast.Expr and type(part.value) is ast.Constant or type(part) is ast.Raise:
             continue

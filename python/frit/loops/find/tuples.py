@@ -84,7 +84,8 @@ def _items(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.ex
         return
     is_written_out = isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts)
     if is_written_out and not any(
-        isinstance(x, ast.Starred) for x in (*target.elts, *value.elts)  # type: ignore[attr-defined]
+        isinstance(x, ast.Starred)
+        for x in (*target.elts, *value.elts)  # type: ignore[attr-defined]
     ):
         yield from zip(target.elts, value.elts, strict=True)  # type: ignore[attr-defined]
 

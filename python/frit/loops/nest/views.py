@@ -11,7 +11,6 @@ from frit.loops.nest.values import (
     INTEGERS,
     LIMITS,
     ArrayName,
-    Item,
     Refused,
     Span,
     Value,

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from frit.loops.run.place import Place
 
 # Seconds that loops must take, by guesses, to load NumPy and the engine; which part of these
-# seconds loops over lists take.
+# seconds loops over lists take. Short loops gain little: they count as much less.
 ENGINE_WORTH, LISTS_TAKE = 1.0, 0.33
+SHORT_LOOP = 20e-6
+ENOUGH_LOOPS = 100  # measured ones: then what they were guessed to take doesn't matter
 
 
 class Lost:
@@ -22,14 +24,22 @@ class Lost:
 
     def __init__(self) -> None:
         self.guessed = self.measured = self.began = 0.0
+        self.loops = 0  # that were measured
         self.place: Place | None = None
 
     def is_worth_engine(self) -> bool:
-        return self.guessed > ENGINE_WORTH or self.measured > ENGINE_WORTH * LISTS_TAKE
+        part = LISTS_TAKE if self.measured > self.loops * SHORT_LOOP else 1.0
+        if self.loops < ENOUGH_LOOPS and self.guessed > ENGINE_WORTH:
+            return True
+        return self.measured > ENGINE_WORTH * part
+
+    def measure(self, seconds: float) -> None:
+        self.measured += seconds
+        self.loops += 1
 
     def stop(self) -> None:
         if self.place is not None:
-            self.measured += now() - self.began
+            self.measure(now() - self.began)
             self.place.clock = self.place = None
 
 

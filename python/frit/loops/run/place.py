@@ -16,9 +16,9 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 
 from frit import _activity, _importer
-from frit.loops import libraries
 from frit._quiet import without_collections
 from frit._signals import is_from_handler
+from frit.loops import libraries
 from frit.loops.run.given import LISTS, is_surrounding, may_be_items, may_end, seconds_of_lists
 from frit.loops.run.loading import engine, lost
 from frit.loops.run.traits import (
@@ -410,7 +410,7 @@ class Place:
             return False
         if "frit._core" not in sys.modules and "numpy" not in sys.modules:
             if not turns.has_loops:  # those count by themselves
-                lost.measured += seconds
+                lost.measure(seconds)
             return lost.is_worth_engine()
         if self.binding is not None and turns.is_paying:  # asked before
             return True
@@ -861,17 +861,19 @@ def module_place(
     assigned: set[str],
     needed: set[str],
     turns: Turns | None,
+    tuples: dict[str, int],
 ) -> Place:
     """A nest of a module's own code: every variable of it is left, and may be read later.
 
-    needed: variables whose values before the loop matter.
+    needed: variables whose values before the loop matter; tuples: as of a Place.
     """
-    from frit.loops.find.tuples import parts_of_all, tuples_in, with_parts
-    from frit.loops.names import copied
+    nest: Any = node
+    parts: set[str] = set()
+    if tuples:
+        from frit.loops.find.tuples import parts_of_all, with_parts
+        from frit.loops.names import copied
 
-    tuples = tuples_in(node, assigned) if turns is None else {}
-    parts = parts_of_all(tuples)
-    nest = with_parts(copied(node), tuples) if tuples else node
+        nest, parts = with_parts(copied(node), tuples), {*parts_of_all(tuples)}
     # The last rounds are Python's only where every round is run, and nothing is run behind them.
     if turns is None and (peel := _peel_of(nest)) is not None:
         outputs, outside = peel.variables(private)
@@ -881,7 +883,7 @@ def module_place(
         due = turns.due if turns is not None else []
         place = Place(
             passed=[*due],
-            outputs=sorted(assigned - tuples.keys() | {*parts}),
+            outputs=sorted(assigned - tuples.keys() | parts),
             outside=sorted(needed - {*due} - tuples.keys()),
             is_module=True,
             turns=turns,
