@@ -74,6 +74,12 @@ def attribute_chain(node: ast.expr) -> tuple[ast.expr, list[ast.Attribute]]:
     return node, nodes
 
 
+def over_name(node: ast.For, name: str) -> ast.For:
+    """The same loop over what has this name. Its statements are those of the other."""
+    iterable = ast.copy_location(ast.Name(name, ast.Load()), node.iter)
+    return ast.copy_location(ast.For(node.target, iterable, node.body, node.orelse), node)
+
+
 def callees_of(nodes: Iterable[ast.AST]) -> list[str]:
     """What these nodes of a nest call by a name, or by names with dots between."""
     calls = (part.func for part in nodes if isinstance(part, ast.Call))

@@ -36,8 +36,8 @@ class Facts:
 
     reads, assigns: variables that occur so; told: those that an exception is made of. is_plain: a
     nest may have such a statement; is_but_branches: it may, but for branches of an `if` in it;
-    is_nest: it is a loop that may be one. The others say what is
-    read before it is assigned (needs): by the statement itself, and of what is read behind it, all
+    is_nest: it is a loop that may be one; is_named: it would be, if what it goes over had a name.
+    The others say what is read before it is assigned (needs): by the statement itself, and of what is read behind it, all
     but `kills`. A break or continue is a way out of its own: of what is read where those lead to,
     all but `breaks` and `continues`.
     """
@@ -47,6 +47,7 @@ class Facts:
         "breaks",
         "continues",
         "is_but_branches",
+        "is_named",
         "is_nest",
         "is_plain",
         "kills",
@@ -60,7 +61,7 @@ class Facts:
         self.reads = self.told = self.assigns = self.needs = self.kills = 0
         self.breaks = self.continues = _NEVER
         self.is_plain = self.is_but_branches = True
-        self.is_nest = self.returns = False
+        self.is_nest = self.is_named = self.returns = False
 
     def needed_by_nest(self, behind: int) -> int:
         """As needed(), of a loop: a nest makes no exceptions (raising.py)."""
@@ -163,9 +164,11 @@ class Flow:
         else:
             each = self.scan([node.target], facts)  # a[i], for one
             target = facts.assigns
+            is_plain = facts.is_plain
             head = each | self.scan([node.iter], facts)
-            is_series = type(node) is ast.For and may_be_series(node.iter)
-            facts.is_plain &= is_series
+            facts.is_named = is_plain and type(node) is ast.For and is_made_for_it(node.iter)
+            facts.is_plain &= type(node) is ast.For and may_be_series(node.iter)
+            facts.is_plain &= not facts.is_named
         facts.is_but_branches = facts.is_plain
         body, behind = self.body(node.body), self.body(node.orelse)
         self.loops[id(node)] = Loop(each, target, body, behind)
@@ -179,7 +182,10 @@ class Flow:
             facts.is_nest = not node.orelse or leaving(node) is None
         elif facts.is_plain and type(node) is ast.While:
             facts.is_nest = not node.orelse and (bool(head & body.assigns) or may_end(node))
-        self.has_nests |= facts.is_nest or facts.is_but_branches
+        if facts.is_named:
+            facts.is_named = body.is_plain and behind.is_plain
+            facts.is_named &= not node.orelse or leaving(node) is None  # type: ignore[arg-type]
+        self.has_nests |= facts.is_nest or facts.is_but_branches or facts.is_named
         # Where the loop begins again, what its body needs is needed, and what is needed behind it.
         facts.needs = head | behind.needs | body.needs & ~target
         facts.breaks, facts.continues = behind.breaks, behind.continues
@@ -493,6 +499,29 @@ def is_over_range(loop: ast.For) -> bool:
     over = loop.iter
     is_range = isinstance(over, ast.Call) and getattr(over.func, "id", "") == "range"
     return is_range and isinstance(loop.target, ast.Name)
+
+
+# Methods and functions that give arrays, or lists of their elements.
+_ARRAYS = frozenset(
+    """argsort astype choice copy cumsum diff flatnonzero flatten integers normal permutation rand
+    randint randn random ravel reshape sort standard_normal tolist uniform unique""".split()
+)
+
+
+def is_made_for_it(node: ast.expr) -> bool:
+    """Whether a loop goes over an array or a list that is made for it: `for x in np.sort(a)`,
+    `for x in a[a > 0]`. Behind a name it may be one over an array."""
+    if isinstance(node, ast.Subscript):
+        is_masked = any(isinstance(part, ast.Compare) for part in ast.walk(node.slice))
+        return is_masked or isinstance(node.value, ast.Call)
+    if not isinstance(node, ast.Call) or may_be_series(node):
+        return False
+    function = node.func
+    if not isinstance(function, ast.Attribute):
+        return False
+    owner = function.value
+    is_numpys = isinstance(owner, ast.Name) and owner.id in ("np", "numpy")
+    return is_numpys or function.attr in _ARRAYS
 
 
 def may_be_series(node: ast.expr) -> bool:

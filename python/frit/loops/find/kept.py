@@ -107,7 +107,7 @@ def _rows(places: list[Place], codes: list[types.CodeType]) -> list[Any]:
         rows.append(
             (
                 *(*names, inner, code, place.is_peeled, place.at),
-                *(_row_of(place.turns), place.fails, place.tuples),
+                *(_row_of(place.turns), place.fails, place.tuples, place.iterable),
             )
         )
     return rows
@@ -115,7 +115,7 @@ def _rows(places: list[Place], codes: list[types.CodeType]) -> list[Any]:
 
 def _places(rows: list[Any], codes: list[types.CodeType], trees: Trees) -> list[Place]:
     places = []
-    for passed, outputs, outside, _, code, is_peeled, at, turns, fails, tuples in rows:
+    for passed, outputs, outside, _, code, is_peeled, at, turns, *others in rows:
         place = Place(
             passed=passed,
             outputs=outputs,
@@ -125,7 +125,8 @@ def _places(rows: list[Any], codes: list[types.CodeType], trees: Trees) -> list[
             turns=_turns_from(turns),
         )
         place.original = codes[code] if code >= 0 else None
-        place.trees, place.at, place.fails, place.tuples = trees, at, fails, tuples
+        place.trees, place.at = trees, at
+        place.fails, place.tuples, place.iterable = others
         places.append(place)
     for place, row in zip(places, rows, strict=True):
         place.inner = [places[number] for number in row[3]]

@@ -33,7 +33,7 @@ from frit.loops.find.exits import (
 from frit.loops.find.flow import Facts, Flow, leaving, may_be_series, text_in, what_is_summed
 from frit.loops.find.trees import Trees
 from frit.loops.find.tuples import parts_of_all, parts_of_tuple, tuples_in
-from frit.loops.names import assigned_names, copied, mangle, nodes_in, parts_of
+from frit.loops.names import assigned_names, copied, mangle, nodes_in, over_name, parts_of
 from frit.loops.run.place import Place, module_place
 from frit.loops.run.turns import Turns, copies_of
 from frit.translate.record import field, record
@@ -94,6 +94,7 @@ class Rewriter:
         self.trees = trees
         self.codes = codes or {}
         self.places: list[Place] = []
+        self.iterables = 0  # that got names
         self.explains = True  # whether somebody may ask for what is refused
         self.refused: list[tuple[ast.For, ast.AST, str]] = []  # loop, what in it, and why
         self.private: set[str] = set()  # variables of the module's own code, as of peel.py
@@ -183,14 +184,27 @@ class Rewriter:
             is_gated = at(ast.Compare(found("gate"), [_IS_NOT], [nothing]))
             is_taker = at(ast.BoolOp(_AND, [is_on, is_free, found("take")]))
             first = [at(ast.BoolOp(_OR, [is_gated, is_taker]))]
-        is_found, taken = self.taking(place, facts, at, take)
+        others = [part("series")] if place.is_module and place.iterable else []
+        is_found, taken = self.taking(place, facts, at, take, others)
         test = at(ast.BoolOp(_AND, [*first, is_found]))
         if facts.returns:
             for nodes in _lists_with_returns(node):
                 nodes[:] = [
                     x for n in nodes for x in ([self.stop(number), n] if _returns(n) else [n])
                 ]
-        return [at(ast.If(test, taken, [node, self.stop(number)]))]
+        guarded = at(ast.If(test, taken, [node, self.stop(number)]))
+        if not place.iterable:
+            return [guarded]
+
+        # for x in f(a):   ->   series = f(a); for x in series:, and nobody holds it behind that
+        def series(context: ast.expr_context) -> Any:
+            if place.is_module:
+                return at(ast.Attribute(reference, "series", context))
+            return at(ast.Name(place.iterable, context))
+
+        begin = at(ast.Assign([series(_STORE)], node.iter))
+        node.iter = series(_LOAD)
+        return [begin, guarded, at(ast.Assign([series(_STORE)], at(ast.Constant(None))))]
 
     @staticmethod
     def taking(
@@ -201,7 +215,7 @@ class Rewriter:
         others: what it is given beside variables of the program.
         """
         due = place.turns.due if place.turns is not None else []
-        names = place.passed[: len(place.passed) - len(due)]
+        names = place.passed[: len(place.passed) - max(len(due), len(others))]
         arguments: list[ast.expr] = [at(ast.Name(n, _LOAD)) for n in names]
         found = at(ast.Call(take, [*arguments, *others], []))
         taken: list[ast.stmt] = []
@@ -519,17 +533,25 @@ class _Body:
             nest = as_nest(node, [place_of_branch(branch) for branch in exits], fails)
             of_nest = Flow([nest])
             facts = of_nest.of[id(nest)]
+        iterable = ""
+        if facts.is_named:
+            assert isinstance(node, ast.For)
+            rewriter.iterables += 1
+            iterable = f"$in{rewriter.iterables}"
+            nest = over_name(node, iterable)
+            of_nest = Flow([nest])
+            facts = of_nest.of[id(nest)]
         if not facts.is_nest:
             if rewriter.explains and isinstance(node, ast.For):
                 rewriter.refuse(node, *(why_not(node) or (node, "")))
             return None
         if self.scope.is_module:
-            place = self.place_in_module(node, nest, of_nest, facts, exits)
+            place = self.place_in_module(node, nest, of_nest, facts, exits, iterable)
         else:
-            place = self.place_in_function(node, of_nest, facts, exits, bound)
+            place = self.place_in_function(node, of_nest, facts, exits, bound, iterable)
         if place is None:
             return None
-        place.fails = fails
+        place.fails, place.iterable = fails, iterable
         owner = rewriter.owner if rewriter.has_private_names else ""
         place.trees = rewriter.trees
         place.at = node.lineno, node.col_offset, owner, rewriter.unit
@@ -542,6 +564,7 @@ class _Body:
         of_nest: Flow,
         facts: Facts,
         exits: list[Branch],
+        iterable: str,
     ) -> Place:
         """Every variable of it is left, and may be read later."""
         flow, private = self.flow, self.rewriter.private
@@ -552,7 +575,9 @@ class _Body:
         needed = of_nest.names(facts.needed_by_nest(of_nest.set_of(outputs)))
         has_tuples = of_nest.has_tuples and turns is None
         tuples = tuples_in(nest, outputs) if has_tuples else {}
-        return module_place(nest, private, outputs, needed, turns, tuples)
+        place = module_place(nest, private, outputs, needed - {iterable}, turns, tuples)
+        place.passed += [iterable] if iterable else []
+        return place
 
     def place_in_function(
         self,
@@ -561,6 +586,7 @@ class _Body:
         facts: Facts,
         exits: list[Branch],
         bound: int,
+        iterable: str,
     ) -> Place | None:
         flow, code = self.flow, self.scope.code
         assert flow is not None
@@ -579,7 +605,9 @@ class _Body:
         passed: list[str] = []
         outside: list[str] = []
         for name in sorted(of_nest.names(facts.needed_by_nest(left)) - {*due}):
-            if name in self.locals or name in self.cells:
+            if name == iterable:
+                passed.append(name)
+            elif name in self.locals or name in self.cells:
                 if bound & flow.bits[name]:
                     passed.append(name)  # else it is only read where the nest has given it a value
             elif name in code.co_freevars:

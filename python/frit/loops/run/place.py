@@ -123,6 +123,7 @@ class Place:
         "is_eager",
         "is_module",
         "is_peeled",
+        "iterable",
         "iterator",
         "kept_traits",
         "left",
@@ -143,6 +144,7 @@ class Place:
         "rest",
         "round",
         "rounds",
+        "series",
         "shared",
         "since",
         "space",
@@ -172,6 +174,8 @@ class Place:
         self.fails: list[tuple[int, int]] = []  # where branches begin at which the nest fails
         # Variables that it gives tuples, and of how many items: in the nest they are several.
         self.tuples: dict[str, int] = {}
+        self.iterable = ""  # the name of what it goes over, if that had none
+        self.series: Any = None  # that, of a module's own
         # None: nobody has asked for these.
         self._node: ast.For | ast.While | None = None
         self._peel: Peel | None = None
@@ -252,6 +256,10 @@ class Place:
                 from frit.loops.names import copied
 
                 self._node = with_parts(copied(self._node), self.tuples)
+            if self.iterable:
+                from frit.loops.names import over_name
+
+                self._node = over_name(self._node, self.iterable)  # type: ignore[arg-type]
         return self._node
 
     @property
