@@ -247,28 +247,46 @@ std::vector<Statements> Planner::distributed(std::int32_t loop,
 std::vector<std::vector<bool>> Planner::order_of(std::int32_t loop,
                                                  const Statements& statements) const {
   const std::size_t n = statements.size();
-  std::vector<Members> members;
-  for (const Instr* s : statements) members.push_back(members_of(loop, {s}));
-  std::vector<std::vector<bool>> before(n, std::vector<bool>(n));
+  // Which statements have an access, or a local: mostly one.
+  using Owners = std::vector<std::vector<std::size_t>>;
+  Owners of_access(nest_.accesses.size()), of_local(body_.locals.size());
+  for (std::size_t a = 0; a < n; ++a) {
+    const Members members = members_of(loop, {statements[a]});
+    const auto note = [&](const std::vector<bool>& has, Owners& owners) {
+      for (std::size_t k = 0; k < has.size(); ++k)
+        if (has[k]) owners[k].push_back(a);
+    };
+    note(members.accesses, of_access);
+    note(members.locals, of_local);
+  }
+  constexpr std::size_t bits = 64;
+  const std::size_t words = (n + bits - 1) / bits;
+  std::vector<std::uint64_t> before(n * words);  // rows of bits
+  const auto set = [&](std::size_t a, std::size_t b) {
+    before[a * words + b / bits] |= std::uint64_t{1} << b % bits;
+  };
+  const auto is_set = [&](std::size_t a, std::size_t b) {
+    return (before[a * words + b / bits] >> b % bits & 1) != 0;
+  };
   for (std::size_t k = 0; k < nest_.dependences.size(); ++k) {
     const Dependence& d = nest_.dependences[k];
     if (!judged_.active[k] || d.level < nest_.loop(loop).depth) continue;
-    for (std::size_t a = 0; a < n; ++a)
-      for (std::size_t b = 0; b < n; ++b)
-        if (members[a].accesses[at(d.source)] && members[b].accesses[at(d.sink)])
-          before[a][b] = true;
+    for (std::size_t a : of_access[at(d.source)])
+      for (std::size_t b : of_access[at(d.sink)]) set(a, b);
   }
-  for (std::size_t x = 0; x < body_.locals.size(); ++x)
-    for (std::size_t a = 0; a < n; ++a)
-      for (std::size_t b = 0; b < n; ++b)
-        if (members[a].locals[x] && members[b].locals[x] &&
-            judged_.locals.role(loop, static_cast<std::int32_t>(x)) != LocalRole::Fixed)
-          before[a][b] = true;
+  for (std::size_t x = 0; x < of_local.size(); ++x) {
+    if (judged_.locals.role(loop, static_cast<std::int32_t>(x)) == LocalRole::Fixed) continue;
+    for (std::size_t a : of_local[x])
+      for (std::size_t b : of_local[x]) set(a, b);
+  }
   for (std::size_t k = 0; k < n; ++k)
     for (std::size_t a = 0; a < n; ++a)
-      for (std::size_t b = 0; b < n; ++b)
-        if (before[a][k] && before[k][b]) before[a][b] = true;
-  return before;
+      if (is_set(a, k))
+        for (std::size_t w = 0; w < words; ++w) before[a * words + w] |= before[k * words + w];
+  std::vector<std::vector<bool>> found(n, std::vector<bool>(n));
+  for (std::size_t a = 0; a < n; ++a)
+    for (std::size_t b = 0; b < n; ++b) found[a][b] = is_set(a, b);
+  return found;
 }
 
 std::vector<std::vector<std::size_t>> Planner::components(
