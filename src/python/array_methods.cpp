@@ -525,11 +525,11 @@ struct Conjugate {
 struct Round {
   static constexpr const char* name = "round";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [decimals, out] = named(arguments, {"decimals", "out"});
+    const auto [decimals, given] = named(arguments, {"decimals", "out"});
     const Array& array = array_behind(self);
     const std::int64_t places = decimals ? integer_operand(decimals) : 0;
     constexpr int most_places = 22;  // powers of ten up to here are exact
-    if (is_given(out) || is_complex(array.dtype()) || is_bool(array.dtype()) ||
+    if (is_given(given) || is_complex(array.dtype()) || is_bool(array.dtype()) ||
         std::abs(places) > most_places || (is_integer(array.dtype()) && places < 0))
       throw Unfit{"round of this type or so far"};
     if (is_integer(array.dtype())) return new_result(copy(array, 'K'));
@@ -539,7 +539,10 @@ struct Round {
     const Op there = places > 0 ? Op::Multiply : Op::TrueDivide;
     const Op back = places > 0 ? Op::TrueDivide : Op::Multiply;
     const Array scaled = apply(Op::Rint, {apply(there, {array, factor})});
-    return new_result(apply(back, {scaled, factor}));
+    // The result is in C order, unless the array is in Fortran's.
+    std::optional<Array> out;
+    if (!array.c_contiguous() && !array.f_contiguous()) out = empty(array.shape(), array.dtype());
+    return new_result(apply(back, {scaled, factor}, {.out = out ? &*out : nullptr}));
   }
 };
 
