@@ -187,7 +187,23 @@ def endless(out):
                 break
 
 
-BOUNDS = [primes, primes_by_break, divisors, beyond, last_one, without_rounds, endless]
+def places(out):
+    q = numpy.sort(numpy.cos(numpy.arange(50.0)))
+    total = 0
+    for k in range(len(out)):
+        low, high = 0, len(q)
+        while low < high:
+            middle = (low + high) // 2
+            if q[middle] < k / 150 - 1:
+                low = middle + 1
+            else:
+                high = middle
+        out[k] = low
+        total += low * k
+    out[0] = total
+
+
+BOUNDS = [primes, primes_by_break, divisors, places, beyond, last_one, without_rounds, endless]
 
 
 @pytest.mark.parametrize("function", BOUNDS, ids=lambda f: f.__name__)
@@ -205,7 +221,7 @@ def test_bounds_that_the_nest_computes(function):
         assert outcome(fast) == outcome(function)
 
 
-@pytest.mark.parametrize("function", BOUNDS[:3], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", BOUNDS[:4], ids=lambda f: f.__name__)
 def test_loops_with_them_run_compiled(function):
     fast = frit.parallelize(function)
     fast(numpy.zeros(300))

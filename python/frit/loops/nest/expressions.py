@@ -55,6 +55,9 @@ class Expressions:
     arrays: dict[str, View]
     complex_binary: Any
     computed_truths: set[int]
+    conditions: list[Any]
+    divisors: dict[int, tuple[int, int]]
+    knowledge: Any
     condition: Any
     doubtful_binary: Any
     doubtful_unary: Any

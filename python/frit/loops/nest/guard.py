@@ -37,6 +37,8 @@ class Guards:
     forms: Forms
     conditions: list[Callable[[], list[str]]]
     divisors: dict[int, tuple[int, int]]  # of conditions: where the number divides
+    variables: dict[int, set[str]]  # of conditions: those that the number is made of
+    symbol_of: dict[int, str]
     boundless: set[str]
     endless: set[str]
     written: set[int]
@@ -49,6 +51,9 @@ class Guards:
     def require(self, form: Form, least: int | str | None, most: int | str | None) -> None:
         """The guard asks for least <= form <= most, as far as the nest gets here."""
         facts = self.forms.facts
+        symbols = (symbol for symbol, _ in form.terms)
+        if names := {self.symbol_of[symbol] for symbol in symbols if symbol in self.symbol_of}:
+            self.variables[len(self.conditions)] = names
 
         def texts() -> list[str]:
             found = []
@@ -115,6 +120,8 @@ class Guards:
                 found = condition()
                 if number in self.divisors and not self.holds_now(found):
                     doubted.add(self.divisors[number])
+                if number in self.variables and not beyond and not self.holds_now(found):
+                    beyond |= self.variables[number]
                 may_be_beyond = self.endless - self.knowledge.loose and not beyond
                 if may_be_beyond and not self.holds_now(found):
                     beyond |= self.endless

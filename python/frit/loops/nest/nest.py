@@ -145,6 +145,7 @@ class NestWriter(
         self.narrowed: dict[int, str] = {}  # the same, where a condition bounds them
         self.conditions: list[Callable[[], list[str]]] = []
         self.divisors: dict[int, tuple[int, int]] = {}
+        self.variables: dict[int, set[str]] = {}
         self.open_loops: list[tuple[Form, Form] | None] = []
         self.positions: list[tuple[int, int, ast.AST]] = []
         self.loops: list[ast.AST] = []

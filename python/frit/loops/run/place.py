@@ -230,7 +230,7 @@ class Place:
         self.spent = 0.0  # seconds in these
         self.pass_over = 0  # calls that are refused unseen
         self.passed_over = 0  # how many were, the last time
-        self.told = "it has not run yet"
+        self.told = "it has not run yet" if turns is None else "it has not gone round often yet"
         if turns is not None and not turns.due and not is_module:
             self.__class__ = UnaskedWhile
         places.add(self)
