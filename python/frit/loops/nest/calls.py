@@ -77,6 +77,8 @@ _REDUCTIONS = {
     "median": "median",
     "var": "var",
     "std": "std",
+    "any": "any",
+    "all": "all",
 }
 _OF_LISTS = (builtins.len, builtins.sum, builtins.min, builtins.max)
 # Of two rows the same.

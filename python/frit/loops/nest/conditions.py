@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -11,7 +11,7 @@ import numpy
 from frit.loops.nest.complexes import is_complex
 from frit.loops.nest.doubt import kinds_of
 from frit.loops.nest.forms import Form, Forms, Symbol
-from frit.loops.nest.values import INTEGERS, Character, Refused, Value
+from frit.loops.nest.values import INTEGERS, Character, Refused, Row, Value, View
 from frit.translate.rules import COMPARISONS
 
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -31,6 +31,7 @@ _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 ONE = Form((), 1)
 MOST_CHARACTERS = 64  # of a text in which a character may be
+_OPERANDS = (Value, View, Row)
 
 
 class Conditions:
@@ -46,6 +47,7 @@ class Conditions:
     choose: Any
     compare_characters: Any
     complex_compare: Any
+    elementwise: Any
     doubtful_comparison: Any
     draws: int
     emit: Any
@@ -137,7 +139,7 @@ class Conditions:
         among = frozenset(kinds) if len(kinds) > 1 else frozenset()
         return Value("?" if "?" in kinds else "bool", id, among=among)
 
-    def of_Compare(self, node: ast.Compare) -> Value:
+    def of_Compare(self, node: ast.Compare) -> Value | Row:
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
             return self.membership(node, node.comparators[0])
         if self.assigned_in(node.comparators[1:]):
@@ -155,6 +157,8 @@ class Conditions:
                 one = self.compare_characters(node, op, left, right)
             elif isinstance(left, Value) and isinstance(right, Value):
                 one = self.compare(node, op, left, right)
+            elif len(node.ops) == 1 and all(isinstance(x, _OPERANDS) for x in (left, right)):
+                return self.compare_rows(node, op, left, right)
             else:
                 raise Refused(node, "a comparison of something else than numbers")
             if result is None:
@@ -168,6 +172,16 @@ class Conditions:
             left = right
         assert result is not None
         return result
+
+    def compare_rows(self, node: ast.AST, op: ast.cmpop, x: Any, y: Any) -> Row:
+        def compute(values: Sequence[Value]) -> Value:
+            result = self.compare(node, op, *values)
+            if result.kind != "?":
+                raise Refused(node, "a comparison of a row with such numbers")
+            return result
+
+        row: Row = self.elementwise(node, [x, y], lambda _: "?", compute)
+        return row
 
     def membership(self, node: ast.Compare, items: ast.expr) -> Value:
         """`x in (2, 3)`, `c in "aeiou"`: a bool of Python's, whatever x is."""

@@ -34,6 +34,7 @@ class Reductions:
     """Mixed into NestWriter."""
 
     apply: Any
+    as_0_or_1: Any
     elementwise: Any
     emit: Any
     forms: Any
@@ -49,6 +50,7 @@ class Reductions:
     row_of: Any
     shown: Any
     signs_now: Any
+    truth_id: Any
     within: Any
     writer: Any
 
@@ -65,6 +67,8 @@ class Reductions:
             return self.variance(node, row, is_deviation=name == "std")
         if name == "sum" and row.kind in FLOATS:
             return self.float_sum(node, row)
+        if name in ("any", "all"):
+            return self.any_or_all(node, name == "any", row)
         if name not in _OPS or (name != "sum" and row.kind == "?"):
             raise Refused(node, f"{name}() of a row")
         result = self.fold(node, name, row)
@@ -73,6 +77,32 @@ class Reductions:
             ends = [self.forms.of_text(f"m{number}_{x}", None) for x in ("lo", "hi")]
             result.form = self.forms.between(*ends)
         return result
+
+    def any_or_all(self, node: ast.AST, is_any: bool, row: Row) -> Value:
+        def truth(indices: Sequence[Value]) -> Value:
+            element = row.element(indices)
+            if element.kind == "?":
+                found: Value = self.as_0_or_1(element)
+                return found
+            return Value("?", self.truth_id(element))
+
+        op = "LogicalOr" if is_any else "LogicalAnd"
+        truths = Row("?", row.extents, truth, row.reads)
+        elements = self.elements_of_window(truths, "?")
+        if elements:
+            id = elements[0]
+            for other in elements[1:]:
+                id = self.writer.apply(op, [id, other])
+            return Value("?", id)
+        place = self.writer.local("?")
+        self.writer.write_local(place, self.writer.constant(not is_any, "?"))
+
+        def body(indices: list[Value]) -> None:
+            both = [self.writer.read_local(place), self.emit(truth(indices), "?")]
+            self.writer.write_local(place, self.writer.apply(op, both))
+
+        self.over(node, row.extents, body)
+        return Value("?", self.writer.read_local(place))
 
     def fold(self, node: ast.AST, name: str, row: Row, kind: str = "") -> Value:
         """sum, max or min, where the order of the elements does not matter."""
