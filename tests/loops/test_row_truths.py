@@ -31,6 +31,17 @@ def rows(a, out):
                 out[j, i % a.shape[1]] += (a[i] > 1).mean()
 
 
+def counts(a, out):
+    total = 0
+    for i in range(a.shape[0]):
+        n = numpy.count_nonzero(a[i])
+        for j in range(n):
+            out[i, j] = 1
+        total += numpy.count_nonzero(a[i:, :i] > 1) * n
+    out[0, 0] = total
+    return total
+
+
 def masks(a, out):
     for i in range(a.shape[0]):
         low, high = a[i] > 1, a[i] < 3
@@ -64,16 +75,16 @@ def chained(a, out):
             out[i] = 1
 
 
-COMPILED = [erode, dilate, rows, masks, of_nothing]
+COMPILED = [erode, dilate, rows, counts, masks, of_nothing]
 PYTHON = [held, as_a_truth, chained]
 
 
 def outcome(function, a, out):
     try:
-        function(a, out)
+        found = function(a, out)
     except (ValueError, OverflowError) as error:
         return str(error), a.tobytes(), out.tobytes()
-    return a.tobytes(), out.tobytes()
+    return type(found), found, a.tobytes(), out.tobytes()
 
 
 @pytest.mark.parametrize("dtype", ["?", "u1", "i4", "i8", "u8", "f2", "f4", "f8"])

@@ -79,6 +79,7 @@ _REDUCTIONS = {
     "std": "std",
     "any": "any",
     "all": "all",
+    "count_nonzero": "count_nonzero",
 }
 _OF_LISTS = (builtins.len, builtins.sum, builtins.min, builtins.max)
 # Of two rows the same.

@@ -28,6 +28,7 @@ MOST_SORTED = 64
 # NumPy adds up what fits its buffer.
 LONGEST_ROW, _BITS_OF_BUFFER = 16, 13
 _OPS = {"sum": "Add", "max": "Maximum", "min": "Minimum"}
+_COUNT = "int" if type(numpy.count_nonzero([1])) is int else "l"  # by NumPy's version
 
 
 class Reductions:
@@ -67,6 +68,8 @@ class Reductions:
             return self.variance(node, row, is_deviation=name == "std")
         if name == "sum" and row.kind in FLOATS:
             return self.float_sum(node, row)
+        if name == "count_nonzero":
+            return self.count_nonzero(node, row)
         if name in ("any", "all"):
             return self.any_or_all(node, name == "any", row)
         if name not in _OPS or (name != "sum" and row.kind == "?"):
@@ -78,7 +81,7 @@ class Reductions:
             result.form = self.forms.between(*ends)
         return result
 
-    def any_or_all(self, node: ast.AST, is_any: bool, row: Row) -> Value:
+    def truths_of(self, row: Row) -> Row:
         def truth(indices: Sequence[Value]) -> Value:
             element = row.element(indices)
             if element.kind == "?":
@@ -86,8 +89,15 @@ class Reductions:
                 return found
             return Value("?", self.truth_id(element))
 
+        return Row("?", row.extents, truth, row.reads)
+
+    def count_nonzero(self, node: ast.AST, row: Row) -> Value:
+        count = self.fold(node, "sum", self.truths_of(row), "l")
+        return Value(_COUNT, count.id, form=self.forms.between(Form(), self.size_of(row).form))
+
+    def any_or_all(self, node: ast.AST, is_any: bool, row: Row) -> Value:
         op = "LogicalOr" if is_any else "LogicalAnd"
-        truths = Row("?", row.extents, truth, row.reads)
+        truths = self.truths_of(row)
         elements = self.elements_of_window(truths, "?")
         if elements:
             id = elements[0]
@@ -98,7 +108,7 @@ class Reductions:
         self.writer.write_local(place, self.writer.constant(not is_any, "?"))
 
         def body(indices: list[Value]) -> None:
-            both = [self.writer.read_local(place), self.emit(truth(indices), "?")]
+            both = [self.writer.read_local(place), self.emit(truths.element(indices), "?")]
             self.writer.write_local(place, self.writer.apply(op, both))
 
         self.over(node, row.extents, body)

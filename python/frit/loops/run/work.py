@@ -24,7 +24,10 @@ ACCESS, TUPLE, OPERATION, CALL, NAME, ROUND = 35, 25, 30, 40, 3, 20
 SLICE, PRODUCT, DOTTED_CALL = 60, 150, 120
 _CHEAP = ("math", "cmath", "random")
 _NO_FUNCTIONS = frozenset([*_CHEAP, *dir(builtins)])  # of the program: their calls are priced here
-_ROW_CALLS = {"norm": 300, "std": 1500, "var": 1500, "median": 5000}
+_ROW_CALLS = {
+    **dict.fromkeys(("any", "all", "sum", "mean", "norm"), 300),
+    **{"std": 1500, "var": 1500, "median": 5000},
+}
 NEW_ARRAY, ROW = 500, 150  # a small array that is made, and an operation with one
 CALLS_OF_GIVEN = 2.0  # of a function that a call is given
 # Many rather than few: a long nest that stays Python is worse than a short one that does not.
