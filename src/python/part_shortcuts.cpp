@@ -155,8 +155,8 @@ struct Delete {
     const std::int64_t extent = array.shape()[static_cast<std::size_t>(axis)];
     std::optional<std::vector<Gap>> gaps;
     if (PySlice_Check(which) || PyLong_CheckExact(which)) {
-      // Beyond, it is recorded. One that is pending is computed: programs take a few elements out of
-      // an array, one after another.
+      // Beyond, it is recorded. One that is pending is computed: programs take elements out of an
+      // array one after another.
       constexpr std::int64_t times = 64;
       if (array.size() * size_of(array.dtype()) <= times * Engine::get().settings.immediate_bytes)
         gaps = PySlice_Check(which) ? gaps_of_slice(which, extent) : gaps_of_number(which, extent);

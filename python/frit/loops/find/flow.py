@@ -37,9 +37,9 @@ class Facts:
     reads, assigns: variables that occur so; told: those that an exception is made of. is_plain: a
     nest may have such a statement; is_but_branches: it may, but for branches of an `if` in it;
     is_nest: it is a loop that may be one; is_named: it would be, if what it goes over had a name.
-    The others say what is read before it is assigned (needs): by the statement itself, and of what is read behind it, all
-    but `kills`. A break or continue is a way out of its own: of what is read where those lead to,
-    all but `breaks` and `continues`.
+    The others say what is read before it is assigned (needs): by the statement itself, and of what
+    is read behind it, all but `kills`. A break or continue is a way out of its own: of what is read
+    where those lead to, all but `breaks` and `continues`.
     """
 
     __slots__ = (
