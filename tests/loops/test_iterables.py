@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gc
-import subprocess
-import sys
 import weakref
 
 import numpy
 import pytest
 
 import frit
+from loops.programs import assert_same_under_frit
 
 
 def histogram(a):
@@ -236,11 +235,4 @@ for k in {1: 2}.copy():
 
 
 def test_a_modules_own_loops():
-    texts = []
-    for options in ((), ("-m", "frit")):
-        ended = subprocess.run(
-            [sys.executable, *options, "-c", MODULE], capture_output=True, text=True, timeout=300
-        )
-        assert ended.returncode == 0, ended.stderr
-        texts.append(ended.stdout)
-    assert texts[0] == texts[1]
+    assert_same_under_frit(MODULE)

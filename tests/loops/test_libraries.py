@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
+
+from loops.programs import assert_same_under_frit, output_of
 
 SETUP = """
 import builtins, cmath, math
@@ -89,18 +88,13 @@ PROGRAMS = {
 }
 
 
-def run(program: str, *options: str) -> str:
-    body = "\n".join(line[8:] for line in program.splitlines())
-    ended = subprocess.run(
-        [sys.executable, *options, "-c", SETUP + body], capture_output=True, text=True, timeout=300
-    )
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
+def text_of(program: str) -> str:
+    return SETUP + "\n".join(line[8:] for line in program.splitlines())
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_functions_of_libraries_may_change(name):
-    assert run(PROGRAMS[name], "-m", "frit") == run(PROGRAMS[name])
+    assert_same_under_frit(text_of(PROGRAMS[name]))
 
 
 def test_what_no_nest_calls_stops_none():
@@ -108,4 +102,4 @@ def test_what_no_nest_calls_stops_none():
         "\n        from frit.loops.run.place import calls"
         "\n        print('compiled', calls()[0] > 0)"
     )
-    assert "compiled True" in run(program, "-m", "frit")
+    assert "compiled True" in output_of(text_of(program), "-m", "frit")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy
 import pytest
 
 import frit
+from loops.programs import assert_same_under_frit
 
 
 def largest(a):
@@ -162,11 +160,4 @@ print(last, "never" in globals(), sorted(name for name in globals() if "$" in na
 
 
 def test_a_modules_own_loops():
-    texts = []
-    for options in ((), ("-m", "frit")):
-        ended = subprocess.run(
-            [sys.executable, *options, "-c", MODULE], capture_output=True, text=True, timeout=300
-        )
-        assert ended.returncode == 0, ended.stderr
-        texts.append(ended.stdout)
-    assert texts[0] == texts[1]
+    assert_same_under_frit(MODULE)
