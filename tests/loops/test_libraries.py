@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loops.programs import assert_same_under_frit, output_of
+from .programs import assert_same_under_frit, output_of
 
 SETUP = """
 import builtins, cmath, math

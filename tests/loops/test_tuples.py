@@ -6,7 +6,8 @@ import numpy
 import pytest
 
 import frit
-from loops.programs import assert_same_under_frit
+
+from .programs import assert_same_under_frit
 
 
 def largest(a):
