@@ -202,13 +202,16 @@ def outcome_with_lists(function: Callable[..., Any], arguments: dict[str, Any]) 
     return seen
 
 
-def same_with_lists(x: Any, y: Any) -> bool:
+def same_with_lists(x: Any, y: Any, depth: int = 0) -> bool:
     if type(x) is not type(y):
         return False
+    if depth > 4:  # a list that was put into itself
+        return repr(x) == repr(y)
     if isinstance(x, dict):
-        return x.keys() == y.keys() and all(same_with_lists(x[k], y[k]) for k in x)
+        return x.keys() == y.keys() and all(same_with_lists(x[k], y[k], depth + 1) for k in x)
     if isinstance(x, (list, tuple)):
-        return len(x) == len(y) and all(map(same_with_lists, x, y))
+        pairs = zip(x, y, strict=False)
+        return len(x) == len(y) and all(same_with_lists(a, b, depth + 1) for a, b in pairs)
     if isinstance(x, np.ndarray):
         return x.dtype == y.dtype and bool(np.array_equal(x, y, equal_nan=x.dtype.kind == "f"))
     return same(x, y)

@@ -41,6 +41,18 @@ def kept(a):
     return where
 
 
+def of_two_kinds(a):
+    where, total = "nowhere", 0.0
+    for i in range(a.shape[0]):
+        total += 1.0
+        if a[i, 0] > 0.3:
+            if a[i, -1] > 0.5:
+                total += a[i, -1]
+            else:
+                where = (i, total)
+    return where, total
+
+
 def without_value(a):
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
@@ -111,7 +123,7 @@ def scores(a):
 
 
 COMPILED = [largest, ends, kept, always, scores]
-OTHERS = [without_value, of_two_sizes, read, with_an_error, of_an_inner_function]
+OTHERS = [of_two_kinds, without_value, of_two_sizes, read, with_an_error, of_an_inner_function]
 
 
 def outcome(function, a):

@@ -35,7 +35,8 @@ class _Library:
         known, missing = self.known, object()
         for name, value in known.items():
             now = self.space.get(name, missing)
-            if now is not value and callable(value) and not _is_left_out(name):
+            is_taken = callable(value) or type(value) is float
+            if now is not value and is_taken and not _is_left_out(name):
                 return False
         for name in self.space.keys() - known.keys():
             known[name] = self.space[name]
@@ -47,7 +48,7 @@ def _is_left_out(name: str) -> bool:
 
 
 _libraries: dict[str, _Library] = {}
-_LATE = ("math", "cmath", "numpy")  # where nobody has told
+_LATE = ("math", "cmath", "numpy", "numpy.random", "frit.numpy.random")  # where nobody has told
 
 
 def watch(module: types.ModuleType) -> None:

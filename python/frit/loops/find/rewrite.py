@@ -204,7 +204,8 @@ class Rewriter:
 
         begin = at(ast.Assign([series(_STORE)], node.iter))
         node.iter = series(_LOAD)
-        return [begin, guarded, at(ast.Assign([series(_STORE)], at(ast.Constant(None))))]
+        end = ast.Assign([_at_no_line(series(_STORE))], _at_no_line(ast.Constant(None)))
+        return [begin, guarded, _at_no_line(end)]
 
     @staticmethod
     def taking(

@@ -18,6 +18,8 @@ from frit.loops.run.methods import PlainMethod
 from frit.translate.flow import LEAVING, leaves, leaves_first, may_leave, needs_flag
 from frit.translate.record import field, record
 
+LONG_LOOP = 2**31  # rounds, from which on a loop may have to be stopped
+
 # What surely has a value, if loops with these limits have gone round.
 Bound = dict[str, tuple[tuple[Form, Form], ...]]
 
@@ -75,6 +77,7 @@ class Control:
     series: Any
     is_loose: Any
     loose_form: Any
+    of_elements: set[int]
     require_value: Any
     knowledge: Any
     while_flags: list[Any]
@@ -327,7 +330,7 @@ class Control:
         self.clear_unbound(assigned)
         self.env = _without(self.env, assigned)
         rounds: list[tuple[Form, Form]] = []
-        is_loose = any(self.is_loose(*_limits(counter)) for counter in series.counters)
+        is_loose = any(self.may_go_on(node, counter) for counter in series.counters)
 
         def level(given: list[Value]) -> None:
             if len(given) < len(series.counters):
@@ -390,8 +393,10 @@ class Control:
             behind = self.writer.apply("Subtract", [last, left])
             first, last = (first, behind) if self.inputs.left > 0 else (behind, last)
         limits = _limits(counter)
-        if self.is_loose(*limits):
+        if self.may_go_on(node, counter):
             return self.loop_as_while(node, counter, stops, body)
+        if self.reads_elements(node, counter):
+            self.require(limits[1] - limits[0], None, LONG_LOOP)
         assigned = self.assigned_in([node])
         self.loops.append(self.shown(node))
 
@@ -422,6 +427,23 @@ class Control:
             one(number)
 
         self.writer.repeat(test, once)
+
+    def may_go_on(self, node: ast.For, counter: Counter) -> bool:
+        """Whether nobody knows before how many rounds there are, or elements say that they are
+        many: it may have to be stopped."""
+        low, high = _limits(counter)
+        if self.is_loose(low, high):
+            return True
+        if not self.reads_elements(node, counter):
+            return False
+        now = self.signs_now(high - low - Form((), LONG_LOOP))
+        return now is None or now[1] > 0
+
+    def reads_elements(self, node: ast.For, counter: Counter) -> bool:
+        """Whether it goes round as often as elements of arrays say, each time."""
+        low, high = _limits(counter)
+        terms = (high - low).terms if node is not self.inputs.node else ()
+        return any(symbol in self.of_elements for symbol, _ in terms)
 
     def loop_as_while(
         self, node: ast.For, counter: Counter, stops: Sequence[int], body: Callable[[Value], None]

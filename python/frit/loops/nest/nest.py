@@ -142,6 +142,7 @@ class NestWriter(
         self.symbol_of: dict[int, str] = {}  # reads of variables
         self.loose: set[int] = set()  # symbols of numbers that only the nest computes
         self.half_loose: set[int] = set()  # of numbers that are made of those
+        self.of_elements: set[int] = set()  # elements of arrays of integers
         self.narrowed: dict[int, str] = {}  # the same, where a condition bounds them
         self.conditions: list[Callable[[], list[str]]] = []
         self.divisors: dict[int, tuple[int, int]] = {}

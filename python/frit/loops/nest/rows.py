@@ -22,6 +22,8 @@ from frit.loops.nest.values import Item, Refused, Row, SmallArray, Value, View
 from frit.loops.nest.views import ZERO, number_itself
 from frit.loops.run.list_runs import ROOM, RoomNeeded
 
+_WITHOUT_EFFECTS = {"abs", "int", "len", "max", "min"}
+
 
 class Rows:
     """Mixed into NestWriter."""
@@ -47,6 +49,7 @@ class Rows:
     plain_int: Any
     shown: Any
     element_of: Any
+    operand: Any
     place: Any
     kind_of_binary: Any
     numpy_floats: bool
@@ -212,6 +215,14 @@ class Rows:
         if ast.dump(same) != ast.dump(_without_lists(source)):
             return False
         if any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in ast.walk(same)):
+            return False
+        indices = [k for part in (*read, *to) for k in part.slice.elts]  # type: ignore[attr-defined]
+        calls = [part for k in indices for part in ast.walk(k) if isinstance(part, ast.Call)]
+        if any(getattr(call.func, "id", "") not in _WITHOUT_EFFECTS for call in calls):
+            return False
+        numbers = [self.operand(k) for k in indices if not isinstance(k, ast.Slice)]
+        kinds = [getattr(number, "kind", "") for number in numbers]
+        if "L" in kinds:  # with other integers NumPy makes floats of them
             return False
         views = [self.place(part) for part in (*read, *to)]
         first = views[0]

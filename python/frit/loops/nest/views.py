@@ -238,6 +238,7 @@ class Views:
         if array.dtype in INTEGERS and array.name not in self.knowledge.unscanned:
             least, most = (self.forms.of_text(f"m{array.number}_{x}", None) for x in ("lo", "hi"))
             value.form = self.forms.symbol(Symbol(low=[least], high=[most]))
+            self.of_elements |= {symbol for symbol, _ in value.form.terms}
         return value
 
     def store(self, node: ast.AST, view: View, value: Value) -> None:

@@ -16,6 +16,7 @@ import numpy
 from frit import _core
 from frit._quiet import without_collections
 from frit._signals import is_from_handler
+from frit.loops.find.tuples import is_part
 from frit.loops.nest.translation import ARRAY, TOLD, Inputs, Translation
 from frit.loops.run.given import array_of
 from frit.loops.run.kept_nests import question_of
@@ -246,7 +247,8 @@ class Plan:
                 continue
             count = 1 if output.counter < 0 else found[1 + output.counter]
             if output.kind == ARRAY or not count:
-                given.append(values[self.number_of(output.name)])
+                is_nothing = is_part(output.name)  # of a tuple that it was not given
+                given.append(None if is_nothing else values[self.number_of(output.name)])
             elif count == TOLD["complex"]:
                 given.append(complex(found[first]))
             elif count == TOLD["float"]:
