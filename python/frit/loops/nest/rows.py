@@ -235,7 +235,7 @@ class Rows:
             elements = [self.within(view, indices) for view in views]
             values = [self.load(source, element) for element in elements[: len(read)]]
             for element, value in zip(elements[len(read) :], values, strict=True):
-                self.store(target, element, value)
+                self.store_cast(target, element, value)
 
         self.over(node, [span.extent for span in first.spans], body)
         return True
