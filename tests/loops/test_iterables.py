@@ -214,6 +214,30 @@ def test_nobody_holds_the_array_behind_the_loop():
         assert check(Maker()) == (3, None)
 
 
+def test_handlers_find_it_let_go():
+    class Source:
+        def __init__(self):
+            self.said = []
+
+        def tolist(self):
+            try:
+                yield from (1, 2, 3)
+            finally:
+                self.said.append("closed")
+
+    @frit.parallelize
+    def check(source):
+        try:
+            for x in source.tolist():
+                if x > 1:
+                    raise ValueError(x)
+        except ValueError:
+            source.said.append("caught")
+        return source.said
+
+    assert check(Source()) == ["closed", "caught"]
+
+
 MODULE = """
 import numpy as np
 image = np.random.default_rng(0).integers(0, 256, (700, 500))

@@ -435,6 +435,7 @@ class _Body:
         self.behind = behind
         self.locals = scope.locals
         self.cells = set(scope.code.co_cellvars)
+        self.protected = 0  # statements around that see exceptions
 
     def body(self, nodes: list[ast.stmt], bound: int) -> int:
         """Rewrites the statements; what is bound behind them."""
@@ -489,13 +490,17 @@ class _Body:
             return behind & self.body(node.orelse, bound)
         if isinstance(node, ast.With):
             items = self.set_of(n for i in node.items for n in assigned_names([i]))
+            self.protected += 1
             behind = self.body(node.body, bound | items)
+            self.protected -= 1
             return behind if all(map(_is_plain_context, node.items)) else bound
         elif isinstance(node, ast.Try):
+            self.protected += 1
             for part in (node.body, node.orelse, node.finalbody):
                 self.body(part, bound)
             for handler in node.handlers:
                 self.body(handler.body, bound)
+            self.protected -= 1
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             self.definitions(node, bound)
             return bound | self.set_of([node.name])
@@ -535,7 +540,8 @@ class _Body:
             of_nest = Flow([nest])
             facts = of_nest.of[id(nest)]
         iterable = ""
-        if facts.is_named:
+        # What catches an exception sees that nobody holds what the loop went over.
+        if facts.is_named and not self.protected:
             assert isinstance(node, ast.For)
             rewriter.iterables += 1
             iterable = f"$in{rewriter.iterables}"

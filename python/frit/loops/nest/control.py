@@ -395,7 +395,7 @@ class Control:
         limits = _limits(counter)
         if self.may_go_on(node, counter):
             return self.loop_as_while(node, counter, stops, body)
-        if self.reads_elements(node, counter):
+        if self.reads_elements(counter):
             self.require(limits[1] - limits[0], None, LONG_LOOP)
         assigned = self.assigned_in([node])
         self.loops.append(self.shown(node))
@@ -434,16 +434,15 @@ class Control:
         low, high = _limits(counter)
         if self.is_loose(low, high):
             return True
-        if not self.reads_elements(node, counter):
+        if node is self.inputs.node or not self.reads_elements(counter):
             return False
         now = self.signs_now(high - low - Form((), LONG_LOOP))
         return now is None or now[1] > 0
 
-    def reads_elements(self, node: ast.For, counter: Counter) -> bool:
-        """Whether it goes round as often as elements of arrays say, each time."""
+    def reads_elements(self, counter: Counter) -> bool:
+        """Whether it goes round as often as elements of arrays say."""
         low, high = _limits(counter)
-        terms = (high - low).terms if node is not self.inputs.node else ()
-        return any(symbol in self.of_elements for symbol, _ in terms)
+        return any(symbol in self.of_elements for symbol, _ in (high - low).terms)
 
     def loop_as_while(
         self, node: ast.For, counter: Counter, stops: Sequence[int], body: Callable[[Value], None]
