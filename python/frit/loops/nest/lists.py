@@ -16,6 +16,7 @@ from typing import Any
 from frit.loops.names import nodes_in
 from frit.loops.nest.forms import LARGEST, Form, Symbol
 from frit.loops.nest.values import (
+    COMPLEXES,
     Again,
     ArrayName,
     Character,
@@ -358,6 +359,8 @@ class Lists:
             self.knowledge.stored.add(name)
             self.is_stale = True
         if self.inputs_word(name)[1] == "0" and name not in self.knowledge.appended:
+            if value.kind in COMPLEXES:
+                raise Refused(node, "a list of complex numbers")
             self.knowledge.appended[name] = "mixed" if value.among == _MIXED else value.kind
             raise Again
         if value.mixed and value.among != _MIXED:
