@@ -10,6 +10,7 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "python/fallback.h"
 #include "python/function_attributes.h"
@@ -233,12 +234,15 @@ PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t fla
     if (kind == Kind::Foreign)
       return fall_back(PyUnicode_AsUTF8(self.name), self.function, arguments,
                        "an operand is of a foreign type");
+    std::optional<Wrapped> wrapped;
+    const auto wrapped_here = [&]() -> Wrapped& {
+      return wrapped ? *wrapped : wrapped.emplace(arguments);
+    };
     if (kind == Kind::Plain) {
       if (Ref result = take_shortcut(self, arguments)) return result.release();
     } else if (self.shortcut.object) {
-      Wrapped wrapped(arguments);
-      if (Ref result = take_shortcut(self, wrapped.arguments()))
-        return wrapped.given_back(std::move(result)).release();
+      if (Ref result = take_shortcut(self, wrapped_here().arguments()))
+        return wrapped->given_back(std::move(result)).release();
     }
     if (is_left_to_numpy(self, arguments)) {
       const std::int64_t before = numpy_calls;
@@ -246,13 +250,9 @@ PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t fla
       numpy_calls = before;  // a choice, which the size makes
       return result;
     }
-    Ref result;
-    if (kind == Kind::Plain) {
-      result = self.ours(arguments);
-    } else {
-      Wrapped wrapped(arguments);
-      result = wrapped.given_back(self.ours(wrapped.arguments()));
-    }
+    Ref result = kind == Kind::Plain
+                     ? self.ours(arguments)
+                     : wrapped_here().given_back(self.ours(wrapped_here().arguments()));
     if (result) return result.release();
     if (!is_replayed(self)) throw PythonError{};
     const std::string reason = take_reason();

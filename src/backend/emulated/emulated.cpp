@@ -98,7 +98,7 @@ class EmulatedDevice final : public Device {
     *where.is_finite = std::ranges::find(answers, 0) == answers.end();
     return true;
   }
-  // All is worth it: the more goes there, the more is tested.
+  // Of none all is worth it: the more goes there, the more is tested.
   Costs costs() const override { return costs_; }
 
  private:

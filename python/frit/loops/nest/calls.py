@@ -138,7 +138,6 @@ class Calls:
     row_of: Any
     require: Any
     require_value: Any
-    integer_of: Any
     types_of: Any
     writer: Any
 

@@ -482,7 +482,7 @@ class Place:
             core = self.engine_if_it_pays(passed, space)
         if core is None:
             return self.not_now(_VERDICTS[3])  # nor are the loops in it
-        if core.libraries_changed() and not libraries.hold(core):
+        if not libraries.hold(core):
             return self.not_now("the program has put another function into a library")
         binding, verdict = self.binding, None
         if binding is None:
