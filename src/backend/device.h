@@ -101,6 +101,7 @@ class Device {
     }
   };
   virtual Costs costs() const = 0;
+  // As measured on an H100 behind PCIe.
   static constexpr Costs costs_of_gpu() {
     return {.launch = 15e3,
             .upload_byte = 0.06,

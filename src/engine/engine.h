@@ -367,9 +367,10 @@ class Engine {
   void open_device(DeviceKind kind);
   bool try_open_device();
   // Has the device to pay for its transfers?
-  bool device_pays() const {
-    return settings.device == DeviceKind::Auto || settings.device == DeviceKind::AutoEmulated;
+  static bool has_to_pay(DeviceKind kind) {
+    return kind == DeviceKind::Auto || kind == DeviceKind::AutoEmulated;
   }
+  bool device_pays() const { return has_to_pay(settings.device); }
   // Where it has to: have launches taken as long by now as it takes to open one? These took `cost`.
   bool is_worth_opening(double cost);
   double least_device_cost() const;

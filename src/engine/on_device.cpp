@@ -119,8 +119,7 @@ void Engine::set_device(DeviceKind kind) {
     code->account = nullptr;
   }
   product_account_ = nullptr;
-  const bool waits_for_work = kind == DeviceKind::Auto || kind == DeviceKind::AutoEmulated;
-  if (kind != DeviceKind::Cpu && !waits_for_work) open_device(kind);
+  if (kind != DeviceKind::Cpu && !has_to_pay(kind)) open_device(kind);  // the others wait for work
   settings.device = kind;
 }
 

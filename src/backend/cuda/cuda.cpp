@@ -311,7 +311,6 @@ class CudaDevice final : public Device {
     return true;
   }
 
-  // As measured on an H100 behind PCIe.
   Costs costs() const override { return costs_of_gpu(); }
 
  private:
