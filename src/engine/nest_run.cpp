@@ -12,6 +12,7 @@
 #include "engine/matrix_product.h"
 #include "engine/memory.h"
 #include "engine/nest_chunks.h"
+#include "engine/nest_device.h"
 #include "engine/pool.h"
 #include "engine/sweep.h"
 #include "frit/version.h"
@@ -130,9 +131,12 @@ struct LoopNest::Program {
   // Kept from run to run: registers, locals, and the arguments of a launch. is_fixed: the values
   // that only integers decide are in the registers, for those of the latest call.
   bool is_fixed = false;
-  // Which flags of the host's computations are told; whether it raised any in the latest run.
-  // Products stand outside of the conditions that may keep them from being computed.
-  unsigned flags_of_host = flags_of_interest;
+  // Which flags of the host's computations are told (products stand outside of the conditions that
+  // may keep them from being computed); whether it raised any in the latest run.
+  bool has_conditions = false;
+  unsigned flags_of_host() const {
+    return has_conditions ? flags_of_interest & ~unsigned{flag_overflow} : flags_of_interest;
+  }
   bool host_has_raised = false;
   std::vector<Scalar> registers, locals;
   std::vector<std::int64_t> integers;
@@ -146,6 +150,7 @@ struct LoopNest::Program {
   };
   std::vector<Arrays> arrays;  // by parameter: the chunks' own
   LaunchSweep sweep;
+  NestAccount account;  // of a device
 };
 
 struct LoopNest::Variant {
@@ -321,7 +326,7 @@ LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call
   for (std::size_t k = 0; k < made->locals.size(); ++k)
     made->locals[k] = Scalar{.dtype = nest.routine.body.locals[k]};
   for_each_instr(nest.routine.body.code, [&](const Instr& instr) {
-    if (instr.kind == InstrKind::If) made->flags_of_host &= ~flag_overflow;
+    made->has_conditions |= instr.kind == InstrKind::If;
   });
   made->partials.resize(made->locals.size());
   made->arrays.resize(call.arrays.size());
@@ -391,19 +396,28 @@ class NestRun {
         program_(*state.program),
         nest_(*program_.judged.nest),
         body_(nest_.routine.body),
-        call_(call) {}
+        call_(call) {
+    if (Engine::get().has_device()) device_.emplace(call_, body_, state_.account);
+  }
 
   unsigned run() {
     clear_float_flags();
     state_.host_has_raised = false;
     begin_sweeps();
-    const std::span<const NestStep> all = program_.steps;
-    if (!state_.is_fixed) steps(all.first(program_.fixed));
-    state_.is_fixed = true;
-    steps(all.subspan(program_.fixed));
-    sweep();
-    stop_if_asked();
-    return flags_ | float_flags();
+    try {
+      const std::span<const NestStep> all = program_.steps;
+      if (!state_.is_fixed) steps(all.first(program_.fixed));
+      state_.is_fixed = true;
+      steps(all.subspan(program_.fixed));
+      sweep();
+      stop_if_asked();
+    } catch (const Stopped&) {  // what has been done by then stays done
+      if (device_) device_->finish();
+      throw;
+    }
+    flags_ |= float_flags();
+    if (device_) flags_ |= device_->finish();
+    return flags_;
   }
 
  private:
@@ -411,7 +425,7 @@ class NestRun {
 
   // The host computes what is the same in all rounds, even where there are none.
   void note_flags_of_host() {
-    const unsigned raised = float_flags() & state_.flags_of_host;
+    const unsigned raised = float_flags() & state_.flags_of_host();
     state_.host_has_raised |= raised != 0;
     flags_ |= raised;
   }
@@ -429,6 +443,7 @@ class NestRun {
         return launch(s.launch);
       case NestStep::Kind::Product:
         sweep();
+        bring_home(true);
         if (!product(program_.plan.products[at(s.product)])) steps(s.body);
         return;
       case NestStep::Kind::If:
@@ -504,6 +519,7 @@ class NestRun {
       }
       case InstrKind::Load: {
         if (nest_.written[at(nest_.accesses[at(instr.number)].array)]) sweep();
+        bring_home(false);
         Scalar made{.dtype = body_.values[at(instr.result)]};
         std::memcpy(made.bytes, address(instr), at(size_of(made.dtype)));
         value(instr.result) = made;
@@ -511,6 +527,7 @@ class NestRun {
       }
       case InstrKind::Store: {
         sweep();
+        bring_home(true);
         const Scalar& what = value(instr.args[0]);
         std::memcpy(address(instr), what.bytes, at(size_of(what.dtype)));
         return;
@@ -595,23 +612,36 @@ class NestRun {
 
   void launch(std::int32_t number) {
     const NestLaunch& l = program_.launches[at(number)];
-    if (!may_go_to_device(number, l) && waits_for_sweep(number, l)) return;
+    if (device_ && runs_on_device(number, l)) return;
+    bring_home(true);
+    if (waits_for_sweep(number, l)) return;
     sweep();
     note_flags_of_host();  // a launch clears them
     if (l.across) return launch_waves(number, l);
+    const std::optional<Range> r = range_of(l);
+    if (!r) return;
+    if (l.in_order >= 0) return launch_with_arrays(number, l, *r);
+    launch(number, l, *r);
+    for (const ChunkReduction& reduction : l.reductions) combine(reduction, *r);
+  }
+  // nullopt: it has no iterations.
+  std::optional<Range> range_of(const NestLaunch& l) {
     Range r;
-    if (l.loop) {
-      std::tie(r.begin, r.end) = range(*l.loop, l.parts);
-      if (r.begin >= r.end) return;
-      r.extent = r.end - r.begin;
-      if (l.in_order >= 0) return launch_with_arrays(number, l, r);
-      if (l.grain == PlanNode::Grain::Chunk || l.grain == PlanNode::Grain::Tile)
-        r.cut(chunk_length(l, r.extent));
-    }
-    launch(number, l, r);
-    for (const ChunkReduction& reduction : l.reductions) combine(reduction, r);
+    if (!l.loop) return r;
+    std::tie(r.begin, r.end) = range(*l.loop, l.parts);
+    if (r.begin >= r.end) return std::nullopt;
+    r.extent = r.end - r.begin;
+    const bool is_cut = l.grain == PlanNode::Grain::Chunk || l.grain == PlanNode::Grain::Tile;
+    if (is_cut && l.in_order < 0) r.cut(chunk_length(l, r.extent));
+    return r;
   }
 
+  void make_room(const NestLaunch& l, const Range& r) {
+    for (const ChunkReduction& reduction : l.reductions) {
+      make_room(reduction.local, r.extent);
+      for (std::int32_t c : reduction.companions) make_room(c, r.extent);
+    }
+  }
   void make_room(std::int32_t x, std::int64_t chunks) {
     std::vector<std::byte>& parts = state_.partials[at(x)];
     parts.resize(std::max(parts.size(), at(chunks * size_of(local_type(x)))));
@@ -650,10 +680,7 @@ class NestRun {
 
   void launch(std::int32_t number, const NestLaunch& l, const Range& r,
               std::span<const std::span<const std::byte>> near = {}) {
-    for (const ChunkReduction& reduction : l.reductions) {
-      make_room(reduction.local, r.extent);
-      for (std::int32_t c : reduction.companions) make_room(c, r.extent);
-    }
+    make_room(l, r);
     fill_arguments(l, r);
     const double cost = cost_of(l, r);
     const bool is_lanes = l.grain == PlanNode::Grain::Lane;
@@ -669,14 +696,16 @@ class NestRun {
                             .near = near};
     Engine& engine = Engine::get();
     KernelCode& code = *state_.code[at(number)];
-    if (may_go_to_device(number, l)) {
-      if (const auto flags = launch_on_device(l, code, arguments, shape)) {
-        flags_ |= *flags;
-        return;
-      }
-      return launch_and_measure(l, code, arguments, shape);
-    }
-    flags_ |= engine.launch(code, l.pace, arguments, shape);
+    if (!device_ || code.is_for_host)
+      flags_ |= engine.launch(code, l.pace, arguments, shape);
+    else
+      launch_and_measure(l, code, arguments, shape);
+  }
+
+  // ---- on a device ------------------------------------------------------------------------------
+
+  void bring_home(bool is_written) {
+    if (device_) device_->bring_home(is_written);
   }
 
   // So that the next one may go to the device.
@@ -693,29 +722,40 @@ class NestRun {
       code.times_guessed = std::max(1.0, nanoseconds * ThreadPool::get().threads() / shape.cost);
   }
 
-  bool may_go_to_device(std::int32_t number, const NestLaunch& l) const {
-    return Engine::get().has_device() && l.grain == PlanNode::Grain::Lane &&
-           !state_.code[at(number)]->is_for_host;
-  }
-
-  // Each iteration is a thread there: chunks of them, which CPUs have one each of, are too few.
-  std::optional<unsigned> launch_on_device(const NestLaunch& l, KernelCode& code,
-                                           const LaunchArguments& arguments,
-                                           const LaunchShape& shape) {
-    using PointerKind = NestLaunch::Pointer::Kind;
-    std::vector<Engine::Region> regions;
-    for (const NestLaunch::Pointer& p : l.operands) {
-      if (p.kind == PointerKind::Parameter) {
-        const ByteSpan bytes = bytes_of(call_.arrays[at(p.number)], array_type(p.number));
-        regions.push_back({const_cast<std::byte*>(bytes.low), const_cast<std::byte*>(bytes.high)});
-      } else if (p.kind == PointerKind::Local) {
-        Scalar& local = state_.locals[at(p.number)];
-        regions.push_back({local.bytes, local.bytes + sizeof local.bytes});
-      } else {
-        return std::nullopt;
-      }
+  // Tiles of a wavefront are too few there, and chunks with arrays of their own too large.
+  bool runs_on_device(std::int32_t number, const NestLaunch& l) {
+    KernelCode& code = *state_.code[at(number)];
+    if (code.is_for_host || l.across || l.in_order >= 0) return false;
+    std::optional<Range> r = range_of(l);
+    if (!r) return true;
+    if (l.grain == PlanNode::Grain::Tile) {  // one iteration each
+      r->extent = r->end - r->begin;
+      r->chunk = 1;
     }
-    return Engine::get().launch_on_device(code, arguments, shape, regions);
+    if (!device_->takes(l, code, cost_of(l, *r), r->extent)) return false;
+    sweep();
+    note_flags_of_host();
+    make_room(l, *r);
+    fill_arguments(l, *r);
+    std::vector<std::span<std::byte>> own;
+    for (const NestLaunch::Pointer& p : l.operands) {
+      if (p.kind == NestLaunch::Pointer::Kind::Local)
+        own.emplace_back(state_.locals[at(p.number)].bytes);
+      else if (p.kind == NestLaunch::Pointer::Kind::Partial)
+        own.emplace_back(part_of(p.number), at(r->extent * size_of(local_type(p.number))));
+      else
+        own.emplace_back();
+    }
+    if (!device_->run({.launch = l,
+                       .code = code,
+                       .pointers = state_.pointers,
+                       .integers = state_.integers,
+                       .scalars = state_.scalars,
+                       .extent = r->extent,
+                       .own = own}))
+      return false;
+    for (const ChunkReduction& reduction : l.reductions) combine(reduction, *r);
+    return true;
   }
 
   // ---- sweeps -----------------------------------------------------------------------------------
@@ -971,6 +1011,7 @@ class NestRun {
   const Nest& nest_;
   const Kernel& body_;
   const NestCall& call_;
+  std::optional<NestOnDevice> device_;
   unsigned flags_ = 0;
 };
 
@@ -991,8 +1032,14 @@ std::optional<unsigned> LoopNest::run_if_short(const NestCall& call, bool is_hea
   }
 }
 
+// The interpreter computes for all lanes what stands under conditions.
 unsigned LoopNest::judged(const NestCall& call, unsigned raised) {
-  return judge_.judge(routine_, {}, call, raised, program(call).host_has_raised);
+  const Program& program = this->program(call);
+  const auto is_interpreted = [](const std::shared_ptr<KernelCode>& code) {
+    return !code->compiled || code->compiled->load(std::memory_order_acquire) == nullptr;
+  };
+  const bool is_doubtful = program.has_conditions && std::ranges::any_of(program.code, is_interpreted);
+  return judge_.judge(routine_, {}, call, raised, program.host_has_raised || is_doubtful);
 }
 
 }  // namespace frit

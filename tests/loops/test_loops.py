@@ -267,7 +267,8 @@ def test_divisions_warn():
         frit.parallelize(f)(NUMBERS.copy(), NUMBERS * 0)
 
 
-def test_what_no_iteration_computes_does_not_warn(recwarn):
+@pytest.mark.parametrize("tier", ["compiled", "interpreter"])
+def test_what_no_iteration_computes_does_not_warn(tier, recwarn):
     def f(a, b):
         for i in range(len(a)):
             t = a[i]
@@ -278,7 +279,7 @@ def test_what_no_iteration_computes_does_not_warn(recwarn):
 
     parallel = frit.parallelize(f)
     a, b = np.full(10_000, 1e200), np.zeros(10_000)
-    frit._core.set_tier("compiled")
+    frit._core.set_tier(tier)
     try:
         parallel(a, b)
     finally:

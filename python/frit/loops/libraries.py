@@ -56,6 +56,13 @@ def watch(module: types.ModuleType) -> None:
     _libraries[module.__name__] = _Library(module)
 
 
+def adopt(module: types.ModuleType, name: str) -> None:
+    """What Frit itself has put into a module is as good as what was there."""
+    library = _libraries.get(module.__name__)
+    if library is not None:
+        library.known[name] = library.space[name]
+
+
 def hold(core: Any) -> bool:
     """Whether the libraries are what they were. core: the engine's module, frit._core."""
     if not core.libraries_changed():

@@ -218,6 +218,8 @@ def _give_real_arrays() -> None:
             _core.set_in_type(kind, name, writing)
     for module in (_numpy, _numpy.mtrand):
         module.shuffle = _core.Fallback("shuffle", _shuffle, in_place=True)
+        if libraries := _sys.modules.get("frit.loops.libraries"):
+            libraries.adopt(module, "shuffle")
 
 
 _shuffle = _numpy.shuffle
