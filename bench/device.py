@@ -1,6 +1,7 @@
 """device.py: times the 14 workloads on a GPU: NumPy, Frit on the CPU, Frit on the GPU, CuPy.
 
-    python bench/device.py [--sizes 100000,largest] [--workloads triad,heat] [--cupy PYTHON]
+    python bench/device.py [--devices cuda,auto] [--sizes 100000,largest] [--workloads triad,heat]
+                           [--seconds S] [--cupy PYTHON]
 
 The text of each workload is the same for all. Arrays are where the system has them: for a GPU they
 are brought there by the first runs, which don't count, and results stay there; "back" are runs that
@@ -27,7 +28,7 @@ from workloads import BY_NAME, WORKLOADS, Workload
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
-SECONDS = 1.0  # a time is the median of as many runs as fit in here, of 3 to 30
+SECONDS = 1.0  # a time is the median of as many runs as fit in here (--seconds), of 3 to 30
 DTYPES = ("float64", "float32")
 
 
@@ -42,7 +43,12 @@ class Frit:
         self.np = frit.numpy
         frit.set_device(device)
         self.name = f"frit {device}"
-        self.device = frit._core.device_description()
+        # What is not told to pay has to be seen to.
+        self.first_runs, self.first_seconds = 3, 1.0 if device == "auto" else 0.0
+
+    @property
+    def device(self) -> str:
+        return self.frit._core.device_description()
 
     def array(self, x: numpy.ndarray) -> object:
         return self.np.asarray(x).copy()
@@ -59,6 +65,8 @@ class Frit:
 
 class CuPy:
     """NumPy's functions on a GPU, one by one."""
+
+    first_runs, first_seconds = 3, 0.0
 
     def __init__(self) -> None:
         self.np = importlib.import_module("cupy")
@@ -82,6 +90,7 @@ class NumPy:
     """NumPy itself."""
 
     np = numpy
+    first_runs, first_seconds = 0, 0.0
     name = "numpy"
     device = ""
 
@@ -102,6 +111,7 @@ SYSTEMS: dict[str, Callable] = {
     "numpy": NumPy,
     "cpu": lambda: Frit("cpu"),
     "cuda": lambda: Frit("cuda"),
+    "auto": lambda: Frit("auto"),
     "emulated": lambda: Frit("emulated"),
     "cupy": CuPy,
 }
@@ -111,17 +121,17 @@ def as_tuple(result: object) -> tuple:
     return result if isinstance(result, tuple) else (result,)
 
 
-def timed(run: Callable[[], object]) -> float:
+def timed(run: Callable[[], object], most: float) -> float:
     times: list[float] = []
     begin = time.perf_counter()
-    while len(times) < 3 or (len(times) < 30 and time.perf_counter() - begin < SECONDS):
+    while len(times) < 3 or (len(times) < 30 and time.perf_counter() - begin < most):
         start = time.perf_counter()
         run()
         times.append(time.perf_counter() - start)
     return median(times)
 
 
-def measure(system: object, workload: Workload, n: int, dtype: str) -> dict:
+def measure(system: object, workload: Workload, n: int, dtype: str, most: float) -> dict:
     data = [system.array(x) for x in workload.data(n, dtype)]
 
     def run() -> tuple:
@@ -133,11 +143,14 @@ def measure(system: object, workload: Workload, n: int, dtype: str) -> dict:
     if system.name != "numpy":
         run()
     first = time.perf_counter() - start
-    for _ in range(0 if system.name == "numpy" else 3):
+    begin = time.perf_counter()
+    runs = 0
+    while runs < system.first_runs or time.perf_counter() - begin < system.first_seconds:
         system.settle()
         run()
-    seconds = timed(run)
-    back = seconds if system.name == "numpy" else timed(lambda: system.back(run()))
+        runs += 1
+    seconds = timed(run, most)
+    back = seconds if system.name == "numpy" else timed(lambda: system.back(run()), most)
     sums = [float(numpy.asarray(r, dtype="float64").sum()) for r in system.back(run())]
     return dict(
         system=system.name,
@@ -165,7 +178,7 @@ def measure_all(options: argparse.Namespace) -> None:
     system = SYSTEMS[options.system]()
     for case in cases(options):
         try:
-            record = measure(system, *case)
+            record = measure(system, *case, options.seconds)
         except Exception as error:  # a peer may lack what a workload uses
             workload, n, dtype = case
             record = dict(
@@ -176,7 +189,7 @@ def measure_all(options: argparse.Namespace) -> None:
 
 def records_of(options: argparse.Namespace) -> list[dict]:
     records = []
-    systems = ["numpy", "cpu", options.device, *(["cupy"] if options.cupy else [])]
+    systems = ["numpy", "cpu", *options.devices, *(["cupy"] if options.cupy else [])]
     for name in systems:
         python = options.cupy if name == "cupy" else sys.executable
         variables = dict(os.environ)
@@ -186,6 +199,7 @@ def records_of(options: argparse.Namespace) -> list[dict]:
         command = [python, str(HERE / "device.py"), "--system", name]
         for option in ("sizes", "workloads", "dtypes"):
             command += [f"--{option}", ",".join(getattr(options, option))]
+        command += ["--seconds", str(options.seconds)]
         ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=variables)
         records += [json.loads(line) for line in ended.stdout.splitlines() if line[:1] == "{"]
         if ended.returncode != 0:
@@ -240,7 +254,8 @@ def main() -> None:
     parser.add_argument("--sizes", type=listed, default=["100000", "largest"])
     parser.add_argument("--workloads", type=listed, default=[w.name for w in WORKLOADS])
     parser.add_argument("--dtypes", type=listed, default=list(DTYPES))
-    parser.add_argument("--device", default="cuda", choices=["cuda", "emulated"])
+    parser.add_argument("--devices", type=listed, default=["cuda", "auto"])
+    parser.add_argument("--seconds", type=float, default=SECONDS)
     parser.add_argument("--cupy", default="", help="a Python that has CuPy")
     parser.add_argument("--system", choices=SYSTEMS, help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -1,6 +1,7 @@
 """kernels.py: programs of kernels (frit.pykokkos), fused against unfused, in one process.
 
     python bench/kernels.py [--size N] [--threads T] [--rounds R] [--only chain,dot]
+    FRIT_DEVICE=cuda python bench/kernels.py --table-alone   # on a GPU
 
 Each program runs by turns fused (on), delayed but not fused (trace) and launch by launch (off);
 medians. `bound` is what fusing can gain where bytes decide: the bytes that the launches move one
@@ -261,7 +262,7 @@ def seconds(step: Callable[[], object], times: int) -> float:
     start = time.perf_counter()
     for _ in range(times):
         held = step()
-        frit.eval()
+        frit.synchronize()
         del held
     return (time.perf_counter() - start) / times
 
@@ -274,7 +275,7 @@ def bandwidth(n: int) -> float:
     for _ in range(9):
         start = time.perf_counter()
         np.add(x, y, out=z)
-        frit.eval()
+        frit.synchronize()
         found.append(24 * n / (time.perf_counter() - start))
     _core.set_tier("automatic")
     return statistics.median(found[2:])
@@ -286,8 +287,8 @@ def medians(program: Program, rounds: int) -> dict[str, float]:
         _core.set_fusion(mode)
         for _ in range(3):
             program.step()
-            frit.eval()
-        _core.wait_for_compiler()
+            frit.synchronize()
+            _core.wait_for_compiler()
     times = max(1, int(0.01 / max(seconds(program.step, 1), 1e-7)))
     for _ in range(rounds):
         for mode, samples in found.items():
@@ -365,6 +366,7 @@ def main() -> None:
     options.add_argument("--threads", type=int, default=0)
     options.add_argument("--rounds", type=int, default=7)
     options.add_argument("--only", default=",".join(PROGRAMS))
+    options.add_argument("--table-alone", action="store_true", help="only the table")
     options.add_argument("--first", help=argparse.SUPPRESS)
     given = options.parse_args()
     if given.first:
@@ -372,6 +374,8 @@ def main() -> None:
     if given.threads:
         frit.set_num_threads(given.threads)
     stream_bytes = bandwidth(given.size)
+    if device := _core.device_description():
+        print(f"On {device}.")
     print(f"z = x + y: {stream_bytes / 1e9:.1f} GB/s\n")
     print(
         f"{'':22}{'':>16}{'fused':>10}{'delayed':>10}{'unfused':>10}{'gain':>7}{'bound':>7}"
@@ -394,6 +398,8 @@ def main() -> None:
         )
     print(f"{'geometric mean':22}{'':46}{statistics.geometric_mean(gains):6.2f}x", end="")
     print(f"{statistics.geometric_mean(bounds):6.2f}x" if bounds else "")
+    if given.table_alone:
+        return
     launches()
     first_results()
 

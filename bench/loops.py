@@ -1,6 +1,6 @@
 """loops.py: the sixteen nests of tests/loops/kernels.py: Frit against CPython and Numba.
 
-Usage: loops.py [NAME..] [--rounds N] [--oracle | --large]. Times are lower quartiles of rounds in
+Usage: loops.py [NAME..] [--rounds N] [--oracle [--device cuda] | --large]. Times are lower quartiles of rounds in
 which the tools take turns, of code that is compiled before. Numba runs with fastmath=False;
 `prange` stands at the outermost loop wherever that is right.
 
@@ -11,6 +11,7 @@ tiny to large sizes: the least of the rounds each, in processes whose kernels ar
 Three that take the same time have a least one all the same, by noise. So which of them is the best
 is found by every other round, and it is compared with what is chosen by the rest, both ways round;
 then noise is as often for the choice as against it, and the mean of many ratios is without it.
+--device: the GPU is a fourth choice, with the way of NumPy's arrays there and back.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import numba
 import numpy as np
 
 import frit
@@ -38,6 +38,8 @@ from tests.loops import kernels
 
 ALL_CORES, PART_COST = frit.get_num_threads(), _core.set_part_cost(0)
 _core.set_part_cost(PART_COST)
+DEVICE_COST = _core.set_device_cost(0)
+_core.set_device_cost(DEVICE_COST)
 
 # By kernel: three sizes, the first for CPython too; the loops that prange may stand at (counted in
 # the order of the text).
@@ -77,6 +79,8 @@ class _Prange(ast.NodeTransformer):
 def with_prange(name: str, numbers: list[int]):
     tree = ast.parse(textwrap.dedent(inspect.getsource(kernels.KERNELS[name])))
     tree = ast.fix_missing_locations(_Prange(numbers).visit(tree))
+    import numba
+
     space = {**vars(kernels), "prange": numba.prange}
     exec(compile(tree, name, "exec"), space)
     return numba.njit(parallel=True)(space[name])
@@ -124,6 +128,8 @@ def quartile(times: Sequence[float]) -> float:
 
 def measure(name: str, rounds: int) -> list[tuple[int, list[float]]]:
     """By size: times CPython's speed (0: not measured), milliseconds, times that of Numba's two."""
+    import numba
+
     sizes, numbers = SIZES[name]
     plain = kernels.KERNELS[name]
     tools = [frit.parallelize(plain), numba.njit(plain), with_prange(name, numbers)]
@@ -173,6 +179,8 @@ LARGE_STEPS = 20
 
 
 def large(names: list[str], rounds: int) -> None:
+    import numba
+
     print(f"{'kernel':16} {'size':>8} {'ms':>9} {'x njit':>8} {'x parallel':>11}")
     for name in names:
         plain = kernels.KERNELS[name]
@@ -197,21 +205,26 @@ def large(names: list[str], rounds: int) -> None:
 
 ORACLE_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576)
 ASKING = 10e-6  # seconds: below, a choice costs as much as it brings
-CHOICES = ("Python", "one core", "all cores", "chosen")
+CHOICES = ("Python", "one core", "all cores", "GPU", "chosen")
+ALWAYS = -1.0  # a cost that each launch has
 SHORT_ROUNDS = 0.3  # seconds: as many rounds as that, where they are short
-LONG_PYTHON, LONG = 1e-3, 10e-3  # seconds: larger sizes are not run as Python, or not at all
+# Seconds: larger sizes are not run as Python, or not at all.
+LONG_PYTHON, LONG, LONG_WITH_GPU = 1e-3, 10e-3, 100e-3
 
 
-def set_choice(choice: str) -> None:
-    """Lets Frit choose, or only do one of the three."""
+def set_choice(choice: str, device: str) -> None:
+    """Lets Frit choose, or only do one of them."""
+    if device != "cpu":
+        frit.set_device(device if choice in ("GPU", "chosen") else "cpu")
+        _core.set_device_cost(ALWAYS if choice == "GPU" else DEVICE_COST)
     place.SHORT = {"chosen": traits.SHORT}.get(choice, -1.0)
     frit.set_num_threads(1 if choice == "one core" else ALL_CORES)
     _core.set_part_cost({"all cores": 100.0}.get(choice, PART_COST))
 
 
-def time_of(choice: str, function, arguments) -> float:
+def time_of(choice: str, function, arguments, device: str) -> float:
     """Seconds of a call, a mean of some; by itself, the first call after a change pays for it."""
-    set_choice(choice)
+    set_choice(choice, device)
     function(*copy.deepcopy(arguments))
     given = [copy.deepcopy(arguments) for _ in range(4)]
     start = time.perf_counter()
@@ -220,7 +233,9 @@ def time_of(choice: str, function, arguments) -> float:
     return (time.perf_counter() - start) / len(given)
 
 
-def oracle_times(name: str, size: int, rounds: int, with_python: bool) -> dict[str, list[float]]:
+def oracle_times(
+    name: str, size: int, rounds: int, with_python: bool, device: str
+) -> dict[str, list[float]]:
     """Seconds of each choice, and of what is chosen, by round."""
     plain = kernels.KERNELS[name]
     ours = frit.parallelize(plain)
@@ -228,6 +243,8 @@ def oracle_times(name: str, size: int, rounds: int, with_python: bool) -> dict[s
     # What is chosen is remembered for calls that are alike: it has a function of its own.
     chosen = frit.parallelize(plain)
     choices = {"Python": plain, "one core": ours, "all cores": ours, "chosen": chosen}
+    if device != "cpu":
+        choices["GPU"] = ours
     if not with_python:
         del choices["Python"]
     times: dict[str, list[float]] = {choice: [] for choice in choices}
@@ -235,7 +252,7 @@ def oracle_times(name: str, size: int, rounds: int, with_python: bool) -> dict[s
     while len(times["chosen"]) < rounds or time.perf_counter() < end:
         # Each comes behind each: what one leaves in the caches is there for all.
         for choice in np.random.default_rng().permutation([*choices]):
-            times[choice].append(time_of(choice, choices[choice], arguments))
+            times[choice].append(time_of(choice, choices[choice], arguments, device))
     return times
 
 
@@ -249,24 +266,24 @@ def excess(times: dict[str, list[float]]) -> float:
     return statistics.mean(ratios)
 
 
-def oracle(names: list[str], rounds: int) -> None:
+def oracle(names: list[str], rounds: int, device: str) -> None:
     _core.set_tier("compiled")
     every, long = [], []
-    print(f"{'kernel':16} {'size':>8}  {'Python':>9} {'one core':>9} {'all':>9} {'chosen':>9}  us")
+    shown = [choice for choice in CHOICES if choice != "GPU" or device != "cpu"]
+    print(f"{'kernel':16} {'size':>8}  {' '.join(f'{choice:>9}' for choice in shown)}  us")
     for name in names:
         own = []
         least = {"Python": 0.0, "one core": 0.0}
         for size in ORACLE_SIZES:
-            if least["one core"] > LONG:
+            if least["one core"] > (LONG if device == "cpu" else LONG_WITH_GPU):
                 break
             with_python = least.get("Python", LONG_PYTHON) < LONG_PYTHON
-            times = oracle_times(name, size, max(rounds, 2), with_python)
+            times = oracle_times(name, size, max(rounds, 2), with_python, device)
             least = {choice: min(seconds) for choice, seconds in times.items()}
             own.append(excess(times))
             if min(least.values()) > ASKING:
                 long.append(own[-1])
-            shown = (least.get(choice, float("inf")) for choice in CHOICES)
-            microseconds = " ".join(f"{1e6 * t:9.1f}" for t in shown)
+            microseconds = " ".join(f"{1e6 * least.get(c, float('inf')):9.1f}" for c in shown)
             print(f"{name:16} {size:8}  {microseconds}  {own[-1]:.2f} of the best", flush=True)
         every += own
         print(f"{name:16} {'mean':>8}  {statistics.mean(own):.3f} of the best", flush=True)
@@ -281,9 +298,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--oracle", action="store_true")
     parser.add_argument("--large", action="store_true")
+    parser.add_argument("--device", default="cpu", help="for --oracle: cuda")
     options = parser.parse_args()
     if options.oracle:
-        return oracle(options.names or list(SIZES), options.rounds)
+        return oracle(options.names or list(SIZES), options.rounds, options.device)
     if options.large:
         return large(options.names or list(LARGE), options.rounds)
     table(options.names or list(SIZES), options.rounds)

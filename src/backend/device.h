@@ -51,6 +51,9 @@ struct DeviceOutcome {
   bool is_rare = false;  // a formula didn't hold for an element: what was stored is not the answer
 };
 
+// When a launch's outcome is told.
+enum class Told : std::uint8_t { Now, Later, Never };
+
 // Used under the engine's lock. What goes on there is in order.
 class Device {
  public:
@@ -73,10 +76,11 @@ class Device {
   };
   // wait: as long as it takes to make the code.
   virtual Found code_for(const std::shared_ptr<const Kernel>& kernel, bool wait) = 0;
-  // Throws DeviceError, or std::bad_alloc where there is no scratch memory for it. needs_outcome:
-  // else it may go on behind the call.
-  virtual DeviceOutcome run(const DeviceCode& code, const DeviceLaunch& launch,
-                            bool needs_outcome) = 0;
+  // Throws DeviceError, or std::bad_alloc where there is no scratch memory for it. If its outcome is
+  // not told now, it may go on behind the call.
+  virtual DeviceOutcome run(const DeviceCode& code, const DeviceLaunch& launch, Told outcome) = 0;
+  // Of all launches whose outcome is told later. Waits for them.
+  virtual DeviceOutcome told_later() = 0;
 
   // The device's own library computes it. False: it has none for this, and nothing was done.
   // is_finite: whether all results are finite numbers, where that is asked for.

@@ -63,7 +63,8 @@ struct GridCode {
   // (operand, integer): the integer, a stride in bytes, and the operand's address have to be
   // multiples of what one element is aligned to.
   std::vector<std::pair<std::int32_t, std::int32_t>> strides;
-  std::string why_not;  // no code: this kernel is none for a grid
+  bool looks_for_stop = false;  // it goes on until it is done or asked to stop
+  std::string why_not;          // no code: this kernel is none for a grid
 };
 // The state of a launch: status flags (ops/status_flags.h), and:
 inline constexpr std::uint32_t grid_rare = 1u << 31;

@@ -100,7 +100,7 @@ struct Settings {
   Check check = Check::WhereNeeded;
   DeviceKind device = DeviceKind::Cpu;
   // Launches of less, in ns on one core, are no faster there, where their arrays aren't there
-  // anyway.
+  // anyway. Negative, for measurements: it gets whatever can run there.
   double device_cost = 5e4;
   std::uint8_t float_checks = 0;
   // Results up to here are computed at once when their inputs are ready.
@@ -234,15 +234,14 @@ class Engine {
   // Runs in the faster tier that is ready. Returns the floating-point flags that were raised.
   unsigned launch(KernelCode& code, Pace pace, const LaunchArguments& arguments,
                   const LaunchShape& shape);
-  // The same on the device that is used, if it pays to bring the memory there and back. regions: of
-  // each operand, all that it reaches. nullopt: it does not, or can't be done; nothing has been.
-  struct Region {
-    std::byte *low = nullptr, *high = nullptr;
-  };
-  std::optional<unsigned> launch_on_device(KernelCode& code, const LaunchArguments& arguments,
-                                           const LaunchShape& shape,
-                                           std::span<const Region> regions);
   bool has_device() const { return settings.device != DeviceKind::Cpu; }
+  // The device's memory, opened if it is not and work that takes so long is worth that; else null.
+  Residence* device_for(double cost);
+  // Launches of less, in ns on one core, are not worth bringing arrays; and do all go, whatever it
+  // costs?
+  double least_device_cost() const;
+  bool device_takes_all() const { return settings.device_cost < 0; }
+  bool is_ready_on_device(KernelCode& code);
   // For who runs it by itself: that tier, for a launch of so much cost (LaunchShape); and, of an
   // interpreted one, what it took beyond that.
   const Executable& executable(KernelCode& code, double cost, Pace pace);
@@ -373,14 +372,12 @@ class Engine {
   bool device_pays() const { return has_to_pay(settings.device); }
   // Where it has to: have launches taken as long by now as it takes to open one? These took `cost`.
   bool is_worth_opening(double cost);
-  double least_device_cost() const;
   void fetch(Base* base);
   void fetch_all();
   void fetch_pinned(Running& running);
   void note_place(const Step& step, std::string_view why_not_there);
   void bring_home(std::uint32_t slot, bool is_written, Running& running);
   void bring_home(const Step& step, Running& running);
-  bool is_ready_on_device(KernelCode& code);
   struct DeviceChoice {
     const DeviceCode* code = nullptr;  // null: it runs on the host,
     std::string_view why{};            // and why

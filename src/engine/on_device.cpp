@@ -73,6 +73,11 @@ bool Engine::try_open_device() {
   }
 }
 
+Residence* Engine::device_for(double cost) {
+  if (!residence_ && !(is_worth_opening(cost) && try_open_device())) return nullptr;
+  return residence_;
+}
+
 void Engine::open_device(DeviceKind kind) {
   const auto known = std::ranges::find(residences_, kind, [](const auto& p) { return p.first; });
   if (known != residences_.end()) {
@@ -90,7 +95,9 @@ void Engine::open_device(DeviceKind kind) {
                       [](const std::function<void()>& run) {
                         clear_float_flags();
                         run();
-                        return float_flags();
+                        const unsigned raised = float_flags();
+                        clear_float_flags();
+                        return raised;
                       }};
   std::unique_ptr<Device> device;
   switch (kind) {
@@ -292,7 +299,8 @@ Engine::DeviceChoice Engine::device_code_for(const Step& step, KernelCode& code,
   const double saved =
       saved_by(code.on_device->shares_inner_loops() ? launch.elements : launch.extent);
   // Few threads are slower than the host, even if it has to fetch what they need.
-  if (saved < -costs.launch) return {nullptr, "few threads could share it"};
+  if (saved < -costs.launch && !device_takes_all())
+    return {nullptr, "few threads could share it"};
   if (has_account && !code.account->pays(saved, brought)) return stays(saved, too_dear);
   constexpr std::string_view overlaps = "threads would read what others write";
   if (reads_what_it_writes(launch, code.on_device->read_early())) return {nullptr, overlaps};
@@ -383,7 +391,7 @@ std::string_view Engine::run_on_device(const Step& step, KernelCode& code, Runni
                                       .extent = launch.extent,
                                       .elements = launch.elements,
                                       .scratch_bytes = launch.scratch_bytes},
-                                     is_checked || ready->may_be_rare());
+                                     is_checked || ready->may_be_rare() ? Told::Now : Told::Never);
   } catch (const std::bad_alloc&) {
     return give_up("the device has no memory for it");
   } catch (...) {
@@ -409,114 +417,6 @@ std::string_view Engine::run_on_device(const Step& step, KernelCode& code, Runni
     running.undefined[s.slot] = false;
   }
   return {};
-}
-
-namespace {
-
-// Memory of the host's and the device's copy of it.
-struct Copied {
-  std::byte *low, *high;
-  DeviceAddress address = 0;
-  bool is_written = false;
-};
-
-// The regions of all operands, those that meet as one.
-std::vector<Copied> merged(const Kernel& kernel, std::span<const Engine::Region> regions) {
-  std::vector<Copied> all;
-  for (std::size_t k = 0; k < regions.size(); ++k) {
-    Copied added{regions[k].low, regions[k].high, 0, kernel.operands[k].written};
-    for (std::size_t other = 0; other < all.size();) {
-      if (added.low >= all[other].high || all[other].low >= added.high) {
-        ++other;
-        continue;
-      }
-      added.low = std::min(added.low, all[other].low);
-      added.high = std::max(added.high, all[other].high);
-      added.is_written |= all[other].is_written;
-      all.erase(all.begin() + static_cast<std::ptrdiff_t>(other));
-      other = 0;
-    }
-    if (added.low < added.high) all.push_back(added);
-  }
-  return all;
-}
-
-}  // namespace
-
-std::optional<unsigned> Engine::launch_on_device(KernelCode& code, const LaunchArguments& arguments,
-                                                 const LaunchShape& shape,
-                                                 std::span<const Region> regions) {
-  const double cost = shape.cost * code.times_guessed;
-  if (code.is_for_host || cost < least_device_cost() || shape.scratch_bytes > 0)
-    return std::nullopt;
-  const Kernel& kernel = *code.kernel;
-  std::vector<Copied> memory = merged(kernel, regions);
-  if (!residence_ && !(is_worth_opening(cost) && try_open_device())) return std::nullopt;
-  Device& device = residence_->device();
-  const Device::Costs costs = device.costs();
-  double there = costs.time_of(cost, shape.extent);
-  for (const Copied& m : memory) {
-    const auto bytes = static_cast<double>(m.high - m.low);
-    there += bytes * (costs.upload_byte + (m.is_written ? costs.download_byte : 0));
-  }
-  if (there > cost / ThreadPool::get().threads()) return std::nullopt;
-  if (!is_ready_on_device(code)) return std::nullopt;
-  // Its threads wait for nobody.
-  const auto is_written = [&](std::int32_t read) {
-    const Region& r = regions[static_cast<std::size_t>(read)];
-    for (std::size_t k = 0; k < regions.size(); ++k)
-      if (kernel.operands[k].written && regions[k].low < r.high && r.low < regions[k].high)
-        return true;
-    return false;
-  };
-  if (std::ranges::any_of(code.on_device->read_early(), is_written)) return std::nullopt;
-  residence_->begin_launch();
-  const auto release = [&] {
-    for (const Copied& m : memory)
-      if (m.address) residence_->deallocate(m.address, m.high - m.low);
-  };
-  DeviceOutcome outcome;
-  try {
-    std::vector<DeviceAddress> addresses;
-    for (Copied& m : memory) {
-      m.address = residence_->allocate(m.high - m.low);
-      residence_->upload(m.address, m.low, m.high - m.low);
-    }
-    for (std::size_t k = 0; k < regions.size(); ++k) {
-      const auto* first = static_cast<const std::byte*>(arguments.pointers[k]);
-      const auto found = std::ranges::find_if(memory, [&](const Copied& m) {
-        return m.low <= regions[k].low && regions[k].high <= m.high && m.low < m.high;
-      });
-      addresses.push_back(found == memory.end()
-                              ? 0
-                              : found->address + static_cast<DeviceAddress>(first - found->low));
-    }
-    const DeviceLaunch launch{
-        .operands = addresses,
-        .integers = {arguments.integers, static_cast<std::size_t>(kernel.integers)},
-        .scalars = {arguments.scalars, kernel.scalars.size()},
-        .extent = shape.extent,
-        .elements = shape.extent,
-        .scratch_bytes = 0};
-    if (!code.on_device->fits(addresses, launch.integers)) {
-      release();
-      return std::nullopt;
-    }
-    outcome = device.run(*code.on_device, launch, true);
-    if (!outcome.is_rare)
-      for (const Copied& m : memory)
-        if (m.is_written) residence_->download(m.low, m.address, m.high - m.low);
-  } catch (const std::bad_alloc&) {
-    release();
-    return std::nullopt;
-  } catch (...) {
-    release();
-    throw;
-  }
-  release();
-  if (outcome.is_rare) return std::nullopt;
-  ++statistics.device_launches;
-  return outcome.flags;
 }
 
 // A matrix product, by the device's library, where its operands are there or it takes long. False:

@@ -267,7 +267,8 @@ void add_engine(nb::module_& m) {
         return std::exchange(Engine::get().settings.device_cost, nanoseconds);
       },
       "nanoseconds"_a,
-      "What a launch has to take on one core for a device to get it, if its arrays aren't there.");
+      "What a launch has to take on one core for a device to get it, if its arrays aren't there. "
+      "Negative: it gets whatever can run there.");
   m.def("device_description", device_description);
   m.def(
       "synchronize",

@@ -654,6 +654,7 @@ double LaunchWriter::rounds_of(const PlanNode& node) const {
 void LaunchWriter::add_cost(const PlanNode& node, Rounds loops) {
   const Instr* const around = lanes_;
   if (node.run == LoopRun::Vector || node.skew > 0) lanes_ = node.instr;
+  if (node.run == LoopRun::Vector) launch_.lanes = std::max(launch_.lanes, rounds_of(node));
   if (node.loop >= 0) {
     // A nest that is a While, and has no loop in it, was taken in the middle: it goes on for long.
     const bool is_all = nest_.loop(node.loop).may_be_endless() && loops.empty() && !launch_.loop;

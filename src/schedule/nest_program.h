@@ -94,6 +94,7 @@ struct NestLaunch {
     std::vector<std::pair<const Instr*, double>> loops;  // and rounds to assume
   };
   std::vector<Cost> cost;
+  double lanes = 1;  // of the longest vector loop inside, about
   // Grain::Lane: how many lines each part reads from the others' caches, alike.
   double lines = 0;
   std::int32_t in_order = -1;  // the launch to use where chunks' own arrays would be too large

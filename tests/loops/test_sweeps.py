@@ -10,6 +10,8 @@ import pytest
 import frit
 from frit import _core
 
+pytestmark = pytest.mark.on_host  # a device has no caches to sweep over
+
 SIDE, STEPS = 2300, 7  # 42 MB an array: more than the caches of the cores
 
 

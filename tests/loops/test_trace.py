@@ -338,6 +338,7 @@ def shifted(a, b, k):
         b[i] = a[i - k] * 2
 
 
+@pytest.mark.on_host  # a device has no lazy zeros
 @pytest.mark.parametrize(("n", "waits"), [(1 << 10, False), (1 << 16, True)])
 def test_short_nests_that_are_new_each_time_run_at_once(n, waits):
     """With a number that is another at each call: each would be a plan of its own."""

@@ -238,8 +238,7 @@ class CudaDevice final : public Device {
     return found_in(shared_->entries[key]);
   }
 
-  DeviceOutcome run(const DeviceCode& given, const DeviceLaunch& launch,
-                    bool needs_outcome) override {
+  DeviceOutcome run(const DeviceCode& given, const DeviceLaunch& launch, Told told) override {
     const auto& code = static_cast<const CudaCode&>(given);
     use_context();
     Shape shape = shape_of(code, launch);
@@ -257,7 +256,7 @@ class CudaDevice final : public Device {
       scratch_size = per_block * shape.grid_x;
       scratch = allocate(scratch_size);
     }
-    Pointer state = needs_outcome ? state_ : state_ + sizeof *outcome_;
+    Pointer state = told != Told::Never ? state_ : state_ + sizeof *outcome_;
     std::int64_t extent = launch.extent;
     std::vector<void*> parameters;
     parameters.reserve(launch.operands.size() + launch.integers.size() + 2 * launch.scalars.size() +
@@ -284,8 +283,11 @@ class CudaDevice final : public Device {
                                shape.block_y, 1, 0, stream_, parameters.data(), nullptr);
     if (scratch) deallocate(scratch, scratch_size);
     check(result, "cuLaunchKernel");
-    if (code.kernel->may_stop) stop_where_asked(stop);
-    if (!needs_outcome) return {};
+    if (code.code.looks_for_stop) stop_where_asked(stop);
+    return told == Told::Now ? told_later() : DeviceOutcome{};
+  }
+  DeviceOutcome told_later() override {
+    use_context();
     const std::uint32_t outcome = this->outcome();
     return {.flags = outcome & ~codegen::grid_rare, .is_rare = (outcome & codegen::grid_rare) != 0};
   }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <new>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "backend/device.h"
@@ -70,7 +71,7 @@ class EmulatedDevice final : public Device {
     return {code.get(), true};
   }
 
-  DeviceOutcome run(const DeviceCode& code, const DeviceLaunch& launch, bool) override {
+  DeviceOutcome run(const DeviceCode& code, const DeviceLaunch& launch, Told told) override {
     std::vector<void*> pointers;
     for (const DeviceAddress operand : launch.operands) pointers.push_back(at(operand));
     std::vector<std::byte> scratch(static_cast<std::size_t>(launch.scratch_bytes) + 64);
@@ -82,7 +83,11 @@ class EmulatedDevice final : public Device {
           {pointers.data(), launch.integers.data(), launch.scalars.data()}, 0, launch.extent,
           static_cast<std::byte*>(aligned));
     });
-    return {.flags = flags, .is_rare = false};
+    if (told == Told::Later) later_ |= flags;
+    return {.flags = told == Told::Now ? flags : 0, .is_rare = false};
+  }
+  DeviceOutcome told_later() override {
+    return {.flags = std::exchange(later_, 0U), .is_rare = false};
   }
   // As the host does, so that the bits are the same.
   bool multiply(const MatrixProducts& products, const Product& where) override {
@@ -111,6 +116,7 @@ class EmulatedDevice final : public Device {
     return given ? std::strtoll(given, nullptr, 10) : std::numeric_limits<std::int64_t>::max();
   }();
   std::int64_t in_use_ = 0;
+  unsigned later_ = 0;
   const DeviceHost host_;
   const Costs costs_;
   std::unique_ptr<Backend> interpreter_;

@@ -56,8 +56,9 @@ GridEmitter::GridEmitter(const Kernel& kernel, Formulas& formulas, Module& modul
 GridCode GridEmitter::run() {
   try {
     choose_form();
+    code_.looks_for_stop = kernel_.may_stop && has_while(kernel_.code);
     // A thread that stops must not leave others at a barrier.
-    if (kernel_.may_stop && code_.form != GridForm::Threads && has_while(kernel_.code))
+    if (code_.looks_for_stop && code_.form == GridForm::Blocks)
       throw Unsupported{"it may have to be stopped"};
     open_function();
     block(kernel_.code);

@@ -1,0 +1,85 @@
+// nest_device.h: launches of a loop nest on a device, and the nest's arrays there while it runs.
+//
+// They are NumPy's arrays mostly, which others see as soon as the nest has run. So an array is
+// brought when a launch first needs it, stays for those behind it, and comes back where the host
+// needs it in between, or at the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/nest_memory.h"
+#include "engine/residence.h"
+#include "schedule/nest_program.h"
+
+namespace frit {
+
+// Used under the engine's lock, for one run.
+class NestOnDevice {
+ public:
+  NestOnDevice(const NestCall& call, const Kernel& body, NestAccount& account);
+  NestOnDevice(const NestOnDevice&) = delete;
+  NestOnDevice& operator=(const NestOnDevice&) = delete;
+  ~NestOnDevice();  // what hasn't been brought home is lost
+
+  // Is the launch worth its way? cost: on one core, in ns.
+  bool takes(const NestLaunch& launch, KernelCode& code, double cost, std::int64_t extent);
+  // What a launch that it takes is given. own: of each operand that is no array of the call, the
+  // memory of the host's; else empty.
+  struct Run {
+    const NestLaunch& launch;
+    KernelCode& code;
+    std::span<void* const> pointers;
+    std::span<const std::int64_t> integers;
+    std::span<const Scalar> scalars;
+    std::int64_t extent = 0;
+    std::span<const std::span<std::byte>> own;
+  };
+  // false: it can't be done there, and nothing has been.
+  bool run(const Run& run);
+  // The host is about to read the arrays, or to write them.
+  void bring_home(bool is_written);
+  // All is home. The floating-point status flags that the launches raised.
+  unsigned finish();
+
+ private:
+  // Memory of arrays that share some, and the device's copy.
+  struct Area {
+    std::byte *low = nullptr, *high = nullptr;
+    DeviceAddress address = 0;
+    bool is_there = false;   // the copy is as new as the host's, or newer
+    bool is_newest = false;  // the host's is older
+    bool is_written = false;
+    std::int64_t bytes() const { return high - low; }
+  };
+  struct Costs {
+    double there = 0, saved = 0, brought = 0, avoided = 0;  // NestAccount
+  };
+  void locate();
+  bool is_any_newest() const;
+  Costs costs_of(const NestLaunch& launch, double cost, std::int64_t threads) const;
+  bool reads_what_it_writes(const Run& run, std::span<const std::int32_t> read) const;
+  void wait();
+  void bring(Area& area);
+  void fetch(Area& area);
+  void fetch_array(std::size_t array, const Area& area);
+  ByteSpan span_of(std::size_t array) const {
+    return bytes_of(call_.arrays[array], body_.operands[array].dtype);
+  }
+
+  const NestCall& call_;
+  const Kernel& body_;
+  NestAccount& account_;
+  Residence* residence_ = nullptr;  // null: not needed yet
+  std::vector<Area> areas_;
+  std::vector<std::int32_t> area_of_;  // by array; -1: it has no elements
+  Costs latest_;                       // of the launch that was taken
+  double ahead_ = 0;                   // the time of launches that nobody has waited for
+  unsigned flags_ = 0;
+  bool is_told_later_ = false;
+};
+
+}  // namespace frit
