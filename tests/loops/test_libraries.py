@@ -105,16 +105,20 @@ def test_what_no_nest_calls_stops_none():
     assert "compiled True" in output_of(text_of(program), "-m", "frit")
 
 
-def test_what_frit_puts_there_itself_stops_none():
-    """Random numbers come from a module that is loaded when a program first draws some."""
-    program = """
-        import frit, frit.numpy
-        from frit.loops.run.place import calls
-        size = frit.parallelize(size)
-        warm(size)
-        frit.numpy.random.seed(1)
-        before = calls()[0]
-        warm(size)
-        print('compiled', calls()[0] > before)
-    """
-    assert "compiled True" in output_of(text_of(program))
+def test_what_frit_puts_there_itself_stops_none(tmp_path):
+    """A program first draws random numbers when others have loaded numpy.random long since."""
+    (tmp_path / "sizes.py").write_text(SETUP)
+    program = f"""
+import sys
+sys.path.insert(0, {str(tmp_path)!r})
+import frit, frit.numpy, numpy.random, sizes
+from frit.loops.run.place import calls
+
+size = frit.parallelize(sizes.size)
+sizes.warm(size)
+frit.numpy.random.seed(1)
+before = calls()[0]
+sizes.warm(size)
+print("compiled", calls()[0] > before)
+"""
+    assert "compiled True" in output_of(program)
