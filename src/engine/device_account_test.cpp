@@ -59,5 +59,57 @@ TEST(DeviceAccount, WhatPaysItsWayBackGoesOn) {
   EXPECT_EQ(went, 100);
 }
 
+// ---- of a nest's runs ---------------------------------------------------------------------------
+
+TEST(NestAccount, OneLaunchPaysForItsTransfersOrStays) {
+  NestAccount account;
+  for (int run = 0; run < 3; ++run) {
+    account.begin();
+    EXPECT_FALSE(account.pays(80, 100, 0)) << run;  // what it missed before is not to be had now
+    account.stayed(80);
+  }
+  EXPECT_TRUE(account.pays(100, 100, 0));
+  EXPECT_FALSE(account.pays(-1, 0, 0));
+}
+
+TEST(NestAccount, LaunchesRentUntilTheyCouldHaveBought) {
+  NestAccount account;
+  account.begin();
+  int stayed = 0;
+  while (!account.pays(10, 100, 0)) {
+    account.stayed(10);
+    ++stayed;
+  }
+  EXPECT_EQ(stayed, 9);
+}
+
+TEST(NestAccount, TheNextRunGoesAtOnce) {
+  NestAccount account;
+  account.begin();
+  for (int k = 0; k < 20; ++k) account.stayed(10);
+  account.begin();
+  EXPECT_TRUE(account.pays(10, 100, 0));
+  account.went(10, 100);
+  EXPECT_TRUE(account.pays(10, 0, 100));
+  EXPECT_TRUE(account.pays(-5, 0, 100));  // the host would have to fetch
+}
+
+TEST(NestAccount, ArraysThatGoForthAndBackAreNotSentForever) {
+  NestAccount account;
+  int sent = 0;
+  for (int run = 0; run < 10; ++run) {
+    account.begin();
+    for (int k = 0; k < 20; ++k) {
+      if (account.pays(10, 50, 0)) {
+        account.went(10, 50);  // and the host needs them each time
+        ++sent;
+      } else {
+        account.stayed(10);
+      }
+    }
+  }
+  EXPECT_LT(sent, 25);
+}
+
 }  // namespace
 }  // namespace frit

@@ -57,9 +57,6 @@ GridCode GridEmitter::run() {
   try {
     choose_form();
     code_.looks_for_stop = kernel_.may_stop && has_while(kernel_.code);
-    // A thread that stops must not leave others at a barrier.
-    if (code_.looks_for_stop && code_.form == GridForm::Blocks)
-      throw Unsupported{"it may have to be stopped"};
     open_function();
     block(kernel_.code);
     if_then(builder_.CreateICmpNE(builder_.CreateLoad(builder_.getInt32Ty(), state_), int32(0)),
@@ -92,7 +89,8 @@ void GridEmitter::choose_form() {
       ++loops;
     else if (instr.kind == InstrKind::Load)
       code_.read_early.push_back(instr.address.operand);
-    else if (!is_pure(instr))
+    else if (!is_pure(instr) && instr.kind != InstrKind::ReadLocal &&
+             instr.kind != InstrKind::WriteLocal)
       loops = 2;
   }
   if (loops == 1)
@@ -294,8 +292,11 @@ void GridEmitter::while_loop(const Instr& instr) {
   block(instr.other);
   const auto number = static_cast<std::size_t>(instr.number);
   check(locals_[number][0] != nullptr, "the condition of a While is written before it is asked");
-  builder_.CreateCondBr(truth(load_parts(locals_[number].data(), kernel_.locals[number])), inside,
-                        after);
+  Value* goes_on = truth(load_parts(locals_[number].data(), kernel_.locals[number]));
+  if (stopped_)
+    goes_on = builder_.CreateAnd(goes_on, builder_.CreateNot(builder_.CreateLoad(
+                                              builder_.getInt1Ty(), stopped_)));
+  builder_.CreateCondBr(goes_on, inside, after);
   builder_.SetInsertPoint(inside);
   block(instr.body);
   builder_.CreateBr(test);
@@ -303,26 +304,38 @@ void GridEmitter::while_loop(const Instr& instr) {
   has_read_ = true;
 }
 
-// Loops whose rounds are counted end by themselves. To look takes as long as many rounds.
+// Loops whose rounds are counted end by themselves. To look takes as long as many rounds. Where
+// there are barriers, a thread must not leave others at one: it ends its whiles alone, and only
+// those that it is in by itself.
 void GridEmitter::stop_if_asked() {
   if (!stop_address_) return;
+  const bool may_leave = code_.form != GridForm::Blocks;
+  if (!may_leave && !in_vector_) throw Unsupported{"it may have to be stopped"};
   constexpr std::uint32_t rounds_between_looks = 1024;
   Type* type = builder_.getInt32Ty();
-  if (!rounds_) {
-    rounds_ = stack(type, "rounds");
+  const auto variable = [&](Type* of, const char* name) {
+    Value* memory = stack(of, name);
     IRBuilder<>::InsertPointGuard guard(builder_);
     builder_.SetInsertPoint(entry_->getTerminator());
-    builder_.CreateStore(int32(0), rounds_);
-  }
+    builder_.CreateStore(Constant::getNullValue(of), memory);
+    return memory;
+  };
+  if (!rounds_) rounds_ = variable(type, "rounds");
+  if (!may_leave && !stopped_) stopped_ = variable(builder_.getInt1Ty(), "stopped");
   Value* rounds = builder_.CreateAdd(builder_.CreateLoad(type, rounds_), int32(1));
   builder_.CreateStore(rounds, rounds_);
   Value* is_time =
       builder_.CreateICmpEQ(builder_.CreateAnd(rounds, int32(rounds_between_looks - 1)), int32(0));
   if_then(is_time, [&] {
+    Value* asked = builder_.CreateICmpNE(
+        builder_.CreateLoad(type, stop_address_, /*isVolatile=*/true), int32(0));
+    if (!may_leave) {
+      builder_.CreateStore(asked, stopped_);
+      return;
+    }
     BasicBlock* stopped = new_block("stopped");
     BasicBlock* next = new_block("next");
-    Value* asked = builder_.CreateLoad(type, stop_address_, /*isVolatile=*/true);
-    builder_.CreateCondBr(builder_.CreateICmpEQ(asked, int32(0)), next, stopped);
+    builder_.CreateCondBr(asked, stopped, next);
     builder_.SetInsertPoint(stopped);
     builder_.CreateRetVoid();
     builder_.SetInsertPoint(next);

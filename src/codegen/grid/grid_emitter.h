@@ -128,7 +128,8 @@ class GridEmitter {
   std::vector<llvm::Value*> operands_, integers_;
   std::vector<Number> scalars_;
   llvm::Value *extent_ = nullptr, *state_ = nullptr, *state_address_ = nullptr;
-  llvm::Value *stop_address_ = nullptr, *rounds_ = nullptr;  // null: it can't be asked to
+  // Null: it can't be asked to stop.
+  llvm::Value *stop_address_ = nullptr, *rounds_ = nullptr, *stopped_ = nullptr;
   llvm::Value *thread_ = nullptr, *threads_ = nullptr;       // of the block, along x
   llvm::Value* shared_ = nullptr;
   std::vector<std::vector<GridSum>*> sums_;  // of the loops around
