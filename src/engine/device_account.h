@@ -1,11 +1,10 @@
 // device_account.h: whether what a device saves pays for what has to be brought there and back.
 //
-// For FRIT_DEVICE=auto. One large kernel on arrays that lie in the program's memory is mostly not
-// worth their way over the bus; a thousand of them are. Nobody knows how many will come, so they
-// wait, as one rents skis until the rent would have bought them: a kernel goes when what the
-// device would have saved so far pays for the transfers. So it takes at most about twice what it
-// would have taken had one known. What is fetched later is charged to the kernel that made it; one
-// that was sent in vain has to wait longer the next time.
+// For FRIT_DEVICE=auto, and for loop nests. One large kernel on arrays that lie in the program's
+// memory is mostly not worth their way over the bus; a thousand of them are. Nobody knows how many
+// will come, so they wait, as one rents skis until the rent would have bought them: launches go
+// when what the device would have saved so far pays for the transfers. So it takes at most about
+// twice what it would have taken had one known.
 #pragma once
 
 #include <algorithm>
@@ -13,26 +12,37 @@
 
 namespace frit {
 
-// Of one kernel. All in nanoseconds.
+// Of all kernels of a program: what one brings is there for the others. All in nanoseconds.
 class DeviceAccount {
  public:
-  // saved: how much less it takes there, transfers aside. May be negative.
-  bool pays(double saved, double transfers) const {
-    return saved > 0 && balance_ + saved >= transfers;
+  // saved: how much less a launch takes there; transfers: what has to be brought for it; avoided:
+  // what the host would have to fetch for it.
+  bool pays(double saved, double transfers, double avoided) {
+    most_ = std::max(most_, 2 * transfers);
+    return saved + avoided > 0 && balance_ + saved + avoided >= transfers;
   }
-  void stayed(double saved) { balance_ += trust_ * std::max(0.0, saved); }
-  void went(double saved, double transfers) { balance_ += saved - transfers; }
-  // Somebody needed its result in the program's memory.
+  void stayed(double saved) { add(trust_ * std::max(0.0, saved)); }
+  void went(double saved, double transfers) {
+    add(saved - transfers);
+    trust_ = std::min(1.0, more_trust * trust_);
+  }
+  // The host needed something that was there.
   void fetched(double cost) {
     balance_ -= cost;
-    if (balance_ < 0) trust_ *= less_trust;
+    if (balance_ >= 0) return;
+    balance_ = std::min(balance_, -cost);  // the next one has to earn it first
+    trust_ *= less_trust;
   }
 
  private:
-  static constexpr double less_trust = 0.25;
+  // What one part of a program has saved is not for the next one to lose.
+  void add(double saved) { balance_ = std::min(most_, balance_ + saved); }
+
+  static constexpr double less_trust = 0.25, more_trust = 1.05;
 
   double balance_ = 0;
-  double trust_ = 1;  // the part of what it would have saved that counts
+  double most_ = 0;  // some transfers' worth
+  double trust_ = 1;  // the part of what would have been saved that counts
 };
 
 // Of one run of a loop nest after another, each of which brings its arrays and takes them back. Its

@@ -7,21 +7,31 @@ namespace frit {
 namespace {
 
 TEST(DeviceAccount, GoesAtOnceWhereOneLaunchPays) {
-  EXPECT_TRUE(DeviceAccount().pays(10, 9));
-  EXPECT_FALSE(DeviceAccount().pays(10, 11));
-  EXPECT_FALSE(DeviceAccount().pays(-1, 0));
+  EXPECT_TRUE(DeviceAccount().pays(10, 9, 0));
+  EXPECT_FALSE(DeviceAccount().pays(10, 11, 0));
+  EXPECT_FALSE(DeviceAccount().pays(-1, 0, 0));
+  EXPECT_TRUE(DeviceAccount().pays(-1, 0, 2));  // the host would have to fetch for longer
 }
 
 TEST(DeviceAccount, GoesWhenWhatItWouldHaveSavedPays) {
   DeviceAccount account;
   int stayed = 0;
-  for (; !account.pays(10, 95); ++stayed) account.stayed(10);
+  for (; !account.pays(10, 95, 0); ++stayed) account.stayed(10);
   EXPECT_EQ(stayed, 9);
   account.went(10, 95);
   for (int k = 0; k < 100; ++k) {
-    EXPECT_TRUE(account.pays(10, 0));  // its arrays are there
+    EXPECT_TRUE(account.pays(10, 0, 50));  // its arrays are there
     account.went(10, 0);
   }
+}
+
+// A program of several kernels goes as a whole, though each of them brings an array of its own.
+TEST(DeviceAccount, KernelsPayForOneAnother) {
+  DeviceAccount account;
+  int round = 0;
+  for (; !account.pays(10, 300, 0); ++round)
+    for (int kernel = 0; kernel < 5; ++kernel) account.stayed(10);
+  EXPECT_LE(round, 6);
 }
 
 // Each launch saves 10 of 12 and its result, 50, is fetched each time.
@@ -31,7 +41,7 @@ TEST(DeviceAccount, WhatIsFetchedEachTimeStays) {
   int went = 0;
   constexpr int launches = 10'000;
   for (int k = 0; k < launches; ++k) {
-    if (!account.pays(10, 0)) {
+    if (!account.pays(10, 0, 0)) {
       account.stayed(10);
       continue;
     }
@@ -45,11 +55,29 @@ TEST(DeviceAccount, WhatIsFetchedEachTimeStays) {
   EXPECT_LT(lost, 0.01 * 12 * launches);
 }
 
+// What one part of a program has saved, the next one does not lose.
+TEST(DeviceAccount, CreditIsLimited) {
+  DeviceAccount account;
+  EXPECT_TRUE(account.pays(1e8, 1e7, 0));
+  account.went(1e8, 1e7);
+  for (int k = 0; k < 100'000; ++k) account.went(1e6, 0);
+  double lost = 0;
+  for (int k = 0; k < 100'000; ++k)
+    if (account.pays(1e4, 0, 0)) {
+      account.went(1e4, 0);
+      account.fetched(1e6);
+      lost += 1e6;
+    } else {
+      account.stayed(1e4);
+    }
+  EXPECT_LT(lost, 1e8);
+}
+
 TEST(DeviceAccount, WhatPaysItsWayBackGoesOn) {
   DeviceAccount account;
   int went = 0;
   for (int k = 0; k < 100; ++k)
-    if (account.pays(10, 4)) {
+    if (account.pays(10, 4, 0)) {
       account.went(10, 4);
       account.fetched(5);
       ++went;

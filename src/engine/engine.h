@@ -38,7 +38,6 @@ struct KernelCode {
   double cost_seen = 0;                           // ns of all launches so far
   double improve_at = 2e8;                        // of cost_seen: where faster code is asked for
   const DeviceCode* on_device = nullptr;
-  std::shared_ptr<DeviceAccount> account;  // where the device has to pay, from the first launch on
   bool is_for_host = false;                // the device has none,
   std::string why_not_on_device;           // and why
   // How many times its guessed cost it took, where that was measured: nobody knows beforehand how
@@ -381,7 +380,7 @@ class Engine {
   struct DeviceChoice {
     const DeviceCode* code = nullptr;  // null: it runs on the host,
     std::string_view why{};            // and why
-    double saved = 0, brought = 0;     // ns: DeviceAccount
+    double saved = 0, brought = 0;     // ns, transfers aside, and these
   };
   DeviceChoice device_code_for(const Step& step, KernelCode& code, const Running& running);
   // Is the device to run the sweep's launches one by one? Else their memory is brought home.
@@ -449,7 +448,6 @@ class Engine {
   std::unique_ptr<Compiler> compiler_;
   Residence* residence_ = nullptr;  // of the device that is used; null: none is
   double closed_cost_ = 0;          // ns of launches that a device might have run, one a core
-  std::shared_ptr<DeviceAccount> product_account_;  // of all matrix products
   // Of all that were ever opened: the compiler may still be at work for them.
   std::vector<std::pair<DeviceKind, std::unique_ptr<Residence>>> residences_;
   // Of dead arrays, for the next ones: each has the next one's address for that of its memory.

@@ -123,9 +123,7 @@ void Engine::set_device(DeviceKind kind) {
     code->on_device = nullptr;
     code->is_for_host = false;
     code->why_not_on_device.clear();
-    code->account = nullptr;
   }
-  product_account_ = nullptr;
   if (kind != DeviceKind::Cpu && !has_to_pay(kind)) open_device(kind);  // the others wait for work
   settings.device = kind;
 }
@@ -277,21 +275,20 @@ Engine::DeviceChoice Engine::device_code_for(const Step& step, KernelCode& code,
   if (transfers.back == 0 && launch.cost < least_device_cost()) return {nullptr, "it is short"};
   const Device::Costs costs = residence_->device().costs();
   const auto saved_by = [&](std::int64_t threads) {
-    return launch.cost / ThreadPool::get().threads() +
-           costs.download_byte * static_cast<double>(transfers.back) -
-           costs.time_of(launch.cost, threads);
+    return launch.cost / ThreadPool::get().threads() - costs.time_of(launch.cost, threads);
   };
   const double brought = costs.upload_byte * static_cast<double>(transfers.there);
-  const bool has_account = device_pays();
-  if (has_account && !code.account) code.account = std::make_shared<DeviceAccount>();
+  const double avoided = costs.download_byte * static_cast<double>(transfers.back);
+  DeviceAccount& account = residence_->account();
+  const auto pays = [&](double saved) {
+    return !device_pays() || account.pays(saved, brought, avoided);
+  };
   const auto stays = [&](double saved, std::string_view why) {
-    if (has_account) code.account->stayed(saved);
+    account.stayed(saved);
     return DeviceChoice{nullptr, why};
   };
   constexpr std::string_view too_dear = "what it would save doesn't pay for the transfers yet";
-  if (const double saved = saved_by(launch.elements);
-      has_account && !code.account->pays(saved, brought))
-    return stays(saved, too_dear);
+  if (const double saved = saved_by(launch.elements); !pays(saved)) return stays(saved, too_dear);
   if (!is_ready_on_device(code))
     return code.is_for_host
                ? DeviceChoice{nullptr, code.why_not_on_device}
@@ -299,9 +296,9 @@ Engine::DeviceChoice Engine::device_code_for(const Step& step, KernelCode& code,
   const double saved =
       saved_by(code.on_device->shares_inner_loops() ? launch.elements : launch.extent);
   // Few threads are slower than the host, even if it has to fetch what they need.
-  if (saved < -costs.launch && !device_takes_all())
+  if (saved + avoided < -costs.launch && !device_takes_all())
     return {nullptr, "few threads could share it"};
-  if (has_account && !code.account->pays(saved, brought)) return stays(saved, too_dear);
+  if (!pays(saved)) return stays(saved, too_dear);
   constexpr std::string_view overlaps = "threads would read what others write";
   if (reads_what_it_writes(launch, code.on_device->read_early())) return {nullptr, overlaps};
   if (code.on_device->may_be_rare() && reads_what_it_writes(launch, loaded_operands(*code.kernel)))
@@ -400,20 +397,20 @@ std::string_view Engine::run_on_device(const Step& step, KernelCode& code, Runni
   }
   if (outcome.is_rare) return give_up("elements needed a second look");
   ++statistics.device_launches;
-  if (code.account) code.account->went(saved, brought);
+  residence.account().went(saved, brought);
   for (std::size_t k = 0; k < launch.operands.size(); ++k) {
     const Binding& b = launch.operands[k];
     if (b.kind != Binding::Kind::Slot || !launch.kernel->operands[k].written) continue;
     if (b.slot < running.slots.size())
-      residence.note_written(*running.slots[b.slot], code.account);
+      residence.note_written(*running.slots[b.slot]);
     else
-      residence.note_written(running.copies[b.slot - running.slots.size()], code.account);
+      residence.note_written(running.copies[b.slot - running.slots.size()]);
     running.undefined[b.slot] = false;
   }
   if (is_checked && (outcome.flags & flags_of_interest))
     diagnose_from_device(step, running, overwritten, outcome.flags);
   for (const Shadow& s : shadows) {
-    residence.replace(*s.base, s.address, code.account);
+    residence.replace(*s.base, s.address);
     running.undefined[s.slot] = false;
   }
   return {};
@@ -433,25 +430,22 @@ bool Engine::run_call_on_device(const Step& step, Running& running) {
   if (std::ranges::none_of(node.site->inputs, is_there) && work < least_work &&
       least_device_cost() > 0)
     return false;
-  double saved = 0, brought = 0;
-  if (device_pays()) {
-    constexpr double multiplications = 20;  // of a core, each ns
-    const Device::Costs costs = residence_->device().costs();
-    double fetched = 0;
-    for (const Access& a : node.site->inputs) {
-      const auto bytes = static_cast<double>(a.base->bytes);
-      if (is_there(a)) fetched += costs.download_byte * bytes;
-      if (!a.base->is_on_device) brought += costs.upload_byte * bytes;
-    }
-    const double cost = work / multiplications;
-    const auto elements =
-        products.rows * products.columns * static_cast<std::int64_t>(products.starts.size());
-    saved = cost / ThreadPool::get().threads() + fetched - costs.time_of(cost, elements);
-    if (!product_account_) product_account_ = std::make_shared<DeviceAccount>();
-    if (!product_account_->pays(saved, brought)) {
-      product_account_->stayed(saved);
-      return false;
-    }
+  constexpr double multiplications = 20;  // of a core, each ns
+  const Device::Costs costs = residence_->device().costs();
+  double avoided = 0, brought = 0;
+  for (const Access& a : node.site->inputs) {
+    const auto bytes = static_cast<double>(a.base->bytes);
+    if (is_there(a)) avoided += costs.download_byte * bytes;
+    if (!a.base->is_on_device) brought += costs.upload_byte * bytes;
+  }
+  const double cost = work / multiplications;
+  constexpr double of_a_thread = 256;  // multiplications: long products are shared, too
+  const double there = costs.time_of(cost, static_cast<std::int64_t>(work / of_a_thread));
+  const double saved = cost / ThreadPool::get().threads() - there;
+  DeviceAccount& account = residence_->account();
+  if (device_pays() && !account.pays(saved, brought, avoided)) {
+    account.stayed(saved);
+    return false;
   }
   residence_->begin_launch();
   const auto address_of = [&](const Access& a) {
@@ -473,8 +467,8 @@ bool Engine::run_call_on_device(const Step& step, Running& running) {
   // Which errors led to it the host has to say.
   if (!is_finite) return false;
   ++statistics.device_launches;
-  residence_->note_written(*out.base, product_account_);
-  if (product_account_) product_account_->went(saved, brought);
+  residence_->note_written(*out.base);
+  account.went(saved, brought);
   running.undefined[out.base->slot] = false;
   return true;
 }

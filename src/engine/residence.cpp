@@ -39,14 +39,13 @@ DeviceAddress Residence::bring(Base& base, bool has_contents) {
   return resident.address;
 }
 
-void Residence::note_written(Base& base, std::shared_ptr<DeviceAccount> writer) {
+void Residence::note_written(Base& base) {
   Resident& resident = arrays_.at(&base);
-  resident.writer = std::move(writer);
   if (!resident.is_newest) add(base.pending_writes, 1);
   resident.is_newest = true;
 }
 
-void Residence::replace(Base& base, DeviceAddress address, std::shared_ptr<DeviceAccount> writer) {
+void Residence::replace(Base& base, DeviceAddress address) {
   if (!base.is_on_device) {
     Resident made;
     made.bytes = base.bytes;
@@ -58,13 +57,12 @@ void Residence::replace(Base& base, DeviceAddress address, std::shared_ptr<Devic
   Resident& resident = arrays_.at(&base);
   if (resident.address) device_->deallocate(resident.address, resident.bytes);
   resident.address = address;
-  note_written(base, std::move(writer));
+  note_written(base);
 }
 
 void Residence::charge(const Copy& fetched) {
-  if (!fetched.writer) return;
   const Device::Costs costs = device_->costs();
-  fetched.writer->fetched(costs.launch + costs.download_byte * static_cast<double>(fetched.bytes));
+  account_.fetched(costs.launch + costs.download_byte * static_cast<double>(fetched.bytes));
 }
 
 void Residence::fetch(Base& base) {

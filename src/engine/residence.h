@@ -26,14 +26,14 @@ class Residence {
   struct Copy {
     DeviceAddress address = 0;
     std::int64_t bytes = 0;
-    bool is_newest = false;                      // the host's is older
-    std::shared_ptr<DeviceAccount> writer = {};  // who pays for fetching it, if anybody has to
+    bool is_newest = false;  // the host's is older
   };
   struct Figures {
     std::int64_t uploaded = 0, downloaded = 0;  // bytes
   };
 
   Device& device() { return *device_; }
+  DeviceAccount& account() { return account_; }
   const Figures& figures() const { return figures_; }
   void reset_figures() { figures_ = {}; }
 
@@ -43,9 +43,9 @@ class Residence {
   // Throws std::bad_alloc where the device has no room, though other arrays made some.
   DeviceAddress bring(Base& base, bool has_contents);
   // By the device, to its copy.
-  void note_written(Base& base, std::shared_ptr<DeviceAccount> writer);
+  void note_written(Base& base);
   // All of the array is in this memory of the device's now.
-  void replace(Base& base, DeviceAddress address, std::shared_ptr<DeviceAccount> writer);
+  void replace(Base& base, DeviceAddress address);
   void fetch(Base& base);  // the host's memory is as new, if it was not
   void fetch_all();
   void drop(Base& base);  // the copy is gone, whatever it holds
@@ -54,10 +54,7 @@ class Residence {
   // ---- memory of a plan's own ----
   void bring(Copy& copy, const std::byte* host, std::int64_t bytes, bool has_contents);
   void fetch(Copy& copy, std::byte* host);
-  void note_written(Copy& copy, std::shared_ptr<DeviceAccount> writer) {
-    copy.is_newest = true;
-    copy.writer = std::move(writer);
-  }
+  static void note_written(Copy& copy) { copy.is_newest = true; }
   void drop(Copy& copy);
   // A plan's table, which doesn't change.
   DeviceAddress table(const std::shared_ptr<const Plan>& plan,
@@ -94,6 +91,7 @@ class Residence {
   std::unordered_map<const void*, Table> tables_;
   std::uint64_t launch_ = 1;
   Figures figures_;
+  DeviceAccount account_;
 };
 
 }  // namespace frit

@@ -34,7 +34,9 @@ def work(rounds, seen=lambda y: None):
 def process(program: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", HEAVY + textwrap.dedent(program)],
-        env=os.environ | {"FRIT_TIER": "compiled", "FRIT_CACHE": "0"} | env,
+        env=os.environ
+        | {"FRIT_TIER": "compiled", "FRIT_CACHE": "0", "FRIT_NUM_THREADS": "2"}
+        | env,
         capture_output=True,
         text=True,
         timeout=600,
@@ -75,7 +77,7 @@ def test_what_is_read_each_time_stays_on_the_host():
     print(launches() - before)
     """
     (went,) = ended_well(process(program, FRIT_DEVICE="emulated-auto"))
-    assert int(went) < 10
+    assert int(went) < 20  # as long as what the work before has saved pays for it
 
 
 # The host's sweeps write arrays of which the device has a copy.
@@ -128,6 +130,39 @@ def test_matrix_products_pay_too():
     print(0 < there <= 60, numpy.array_equal(numpy.asarray(b), expected))
     """
     assert ended_well(process(program, FRIT_DEVICE="emulated-auto")) == ["True", "True"]
+
+
+def test_kernels_and_products_go_together():
+    """Conjugate gradients: none of its kernels would pay for its arrays, and products share them."""
+    program = """
+    n = 1_000_000
+    b = np.array(numpy.random.default_rng(3).random(n))
+    def solve(np, b, rounds):
+        x, r, p = np.zeros_like(b), b.copy(), b.copy()
+        square = np.dot(r, r)
+        for _ in range(rounds):
+            q = 2.01 * p
+            q[1:] -= p[:-1]
+            q[:-1] -= p[1:]
+            alpha = square / np.dot(p, q)
+            x += alpha * p
+            r -= alpha * q
+            following = np.dot(r, r)
+            p *= following / square
+            p += r
+            square = following
+        return x
+    work(350)
+    for k in range(8):
+        solve(np, b, 20)
+    before = frit.statistics()
+    x = solve(np, b, 20)
+    after = frit.statistics()
+    print(after["device_launches"] - before["device_launches"] > 60)
+    print((after["bytes_downloaded"] - before["bytes_downloaded"]) < 3 * b.nbytes)
+    print(numpy.allclose(numpy.asarray(x), solve(numpy, numpy.asarray(b), 20)))
+    """
+    assert ended_well(process(program, FRIT_DEVICE="emulated-auto")) == ["True"] * 3
 
 
 def test_names():

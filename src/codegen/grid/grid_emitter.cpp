@@ -591,9 +591,11 @@ void GridEmitter::note_errors(Op op, DType in, DType out, ArrayRef<Number> opera
     raise_if(builder_.CreateAnd(is_nan(made.part[k]), number), flag_invalid);
     Value* large =
         builder_.CreateNot(builder_.CreateOr(is_finite(made.part[k]), is_nan(made.part[k])));
-    raise_if(builder_.CreateAnd(large, finite), flag_overflow);
-    raise_if(builder_.CreateAnd(builder_.CreateAnd(large, finite), has_pole(op, operands)),
-             flag_divide);
+    // A part of a complex quotient may be either.
+    Value *made_large = builder_.CreateAnd(large, finite), *pole = has_pole(op, operands);
+    Value* is_pole_alone = made.parts == 1 ? pole : builder_.getFalse();
+    raise_if(builder_.CreateAnd(made_large, builder_.CreateNot(is_pole_alone)), flag_overflow);
+    raise_if(builder_.CreateAnd(made_large, pole), flag_divide);
   }
 }
 
