@@ -232,6 +232,7 @@ std::int64_t count_nonzero(const Array& a);  // evaluates
 // An opaque step: runs at its place in the program's order with pointers to its (evaluated)
 // operands.
 struct MatrixProducts;
+struct CallKernel;
 
 class Call {
  public:
@@ -241,9 +242,14 @@ class Call {
   virtual void run(std::span<std::byte* const> pointers) const = 0;
   // True: where nobody needs the outputs it is not run.
   virtual bool is_pure() const { return false; }
-  // For devices, which have libraries of their own for this; false: it is something else.
+  // For devices, which have libraries of their own for the one, and take the other as what it is;
+  // false: it is something else.
   virtual bool describe(MatrixProducts& products) const {
     static_cast<void>(products);
+    return false;
+  }
+  virtual bool describe(CallKernel& kernel) const {
+    static_cast<void>(kernel);
     return false;
   }
   // What a floating-point warning calls it; null: it gives none.

@@ -63,6 +63,7 @@ struct GridCode {
   // (operand, integer): the integer, a stride in bytes, and the operand's address have to be
   // multiples of what one element is aligned to.
   std::vector<std::pair<std::int32_t, std::int32_t>> strides;
+  bool adds_in_trees = false;   // eight threads a leaf of 128 elements
   bool looks_for_stop = false;  // it goes on until it is done or asked to stop
   std::string why_not;          // no code: this kernel is none for a grid
 };

@@ -48,9 +48,12 @@ class DeviceAccount {
 // Of one run of a loop nest after another, each of which brings its arrays and takes them back. Its
 // launches follow one another at once, so that most of what they will save can be known: it is what
 // those of the run before would have. Without one they rent, as above.
+// Guesses can be wrong by much (nobody knows how often a while goes round): what runs took, there and
+// on the host alone, decides once it is known.
 class NestAccount {
  public:
-  void begin() {
+  // false: all of the run stays on the host.
+  bool begin() {
     expected_ = std::exchange(possible_, 0);
     // Launches that the host comes between bring their arrays again and again.
     if (sent_ && net_ < 0) {
@@ -59,6 +62,12 @@ class NestAccount {
     }
     balance_ = spent_ = net_ = 0;
     sent_ = false;
+    constexpr int warm = 2;  // runs: the first one waits for the device to make ready
+    return !(there_.runs >= warm && here_.runs > 0 && there_.least > here_.least);
+  }
+  // How long the run took, which was guessed to take `cost` of a core.
+  void end(double took, double cost) {
+    if (cost > 0) (sent_ ? there_ : here_).add(took / cost);
   }
   // saved: how much less a launch takes there; transfers: what it has to bring, and what has to be
   // taken back for it; avoided: the host would have to fetch what is there, which will be wanted
@@ -81,8 +90,16 @@ class NestAccount {
   }
 
  private:
+  struct Rate {
+    double least = 0;
+    int runs = 0;
+    void add(double rate) {
+      least = runs++ == 0 ? rate : std::min(least, rate);
+    }
+  };
   static constexpr double less_trust = 0.25;
 
+  Rate there_, here_;
   double expected_ = 0;  // to be saved by the whole run, going by the one before
   double possible_ = 0;  // saved by now, or missed
   double balance_ = 0, spent_ = 0, net_ = 0;

@@ -40,9 +40,9 @@ struct KernelCode {
   const DeviceCode* on_device = nullptr;
   bool is_for_host = false;                // the device has none,
   std::string why_not_on_device;           // and why
-  // How many times its guessed cost it took, where that was measured: nobody knows beforehand how
-  // often a while goes round.
-  double times_guessed = 1;
+  // How many times its guessed cost it took on the host; 0: that wasn't measured yet. Nobody knows
+  // beforehand how often a while goes round.
+  double times_guessed = 0;
 };
 
 // What explain says of a node; its text is made when somebody asks.
@@ -393,7 +393,11 @@ class Engine {
   // The reason why it runs on the host, where nothing has been done; empty: it has run there.
   std::string_view run_on_device(const Step& step, KernelCode& code, Running& running);
   Overwritten keep_overwritten(const Step& step, const Running& running);
+  // In calls_on_device.cpp.
   bool run_call_on_device(const Step& step, Running& running);
+  bool run_product_on_device(const Node& node, const MatrixProducts& products, Running& running);
+  bool run_kernel_on_device(const Node& node, const CallKernel& call, Running& running);
+  DeviceAddress address_on_device(const Access& a, const Running& running);
   void diagnose_from_device(const Step& step, Running& running, Overwritten& overwritten,
                             unsigned flags);
   void free_slot(std::uint32_t slot, Running& running);

@@ -11,6 +11,7 @@
 #include "engine/pool.h"
 #include "ir/error.h"
 #include "ir/kernel.h"
+#include "schedule/nest_cost.h"
 
 namespace frit {
 namespace {
@@ -18,6 +19,12 @@ namespace {
 using PointerKind = NestLaunch::Pointer::Kind;
 
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+// How many cores a launch is worth on the host.
+double cores_for(double cost) {
+  return std::clamp(cost / nest_cost::part_awake, 1.0,
+                    static_cast<double>(ThreadPool::get().threads()));
+}
 
 bool is_dense(const NestArgument& a, std::int64_t bytes, std::int64_t item) {
   std::int64_t elements = 1;
@@ -28,9 +35,7 @@ bool is_dense(const NestArgument& a, std::int64_t bytes, std::int64_t item) {
 }  // namespace
 
 NestOnDevice::NestOnDevice(const NestCall& call, const Kernel& body, NestAccount& account)
-    : call_(call), body_(body), account_(account) {
-  account_.begin();
-}
+    : call_(call), body_(body), account_(account), is_open_(account.begin()) {}
 
 NestOnDevice::~NestOnDevice() {
   if (!residence_) return;
@@ -99,14 +104,16 @@ NestOnDevice::Costs NestOnDevice::costs_of(const NestLaunch& launch, double cost
     if (is_written[a] && !areas_[a].is_newest) found.brought += over(areas_[a], costs.download_byte);
   }
   found.there = costs.time_of(cost, threads);
-  found.saved = cost / ThreadPool::get().threads() - found.there;
+  found.saved = cost / cores_for(cost) - found.there;
   return found;
 }
 
 bool NestOnDevice::takes(const NestLaunch& launch, KernelCode& code, double guessed,
                          std::int64_t extent) {
   Engine& engine = Engine::get();
-  const double cost = guessed * code.times_guessed;
+  cost_ += guessed;
+  const double cost = guessed * std::max(1.0, code.times_guessed);
+  if (!is_open_ && !engine.device_takes_all()) return false;
   if (code.is_for_host || (cost < engine.least_device_cost() && !is_any_newest())) return false;
   if (!residence_) residence_ = engine.device_for(cost);
   if (!residence_) return false;
@@ -283,7 +290,17 @@ void NestOnDevice::wait() {
 unsigned NestOnDevice::finish() {
   for (Area& area : areas_) fetch(area);
   wait();
+  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start_;
+  account_.end(took.count(), cost_);
   return flags_;
+}
+
+// By the cores that shared it. It varies with the data, and with what else the machine does.
+void NestOnDevice::note_time(KernelCode& code, double nanoseconds, double cost) {
+  if (cost <= 0) return;
+  const double times = nanoseconds * cores_for(cost) / cost;
+  const double before = code.times_guessed;
+  code.times_guessed = before == 0 ? times : std::min(times, (before + times) / 2);
 }
 
 }  // namespace frit

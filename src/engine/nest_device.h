@@ -5,6 +5,7 @@
 // needs it in between, or at the end.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,6 +26,8 @@ class NestOnDevice {
   NestOnDevice& operator=(const NestOnDevice&) = delete;
   ~NestOnDevice();  // what hasn't been brought home is lost
 
+  // So that what they took decides for later ones.
+  static void note_time(KernelCode& code, double nanoseconds, double cost);
   // Is the launch worth its way? cost: on one core, in ns.
   bool takes(const NestLaunch& launch, KernelCode& code, double cost, std::int64_t extent);
   // What a launch that it takes is given. own: of each operand that is no array of the call, the
@@ -77,6 +80,9 @@ class NestOnDevice {
   std::vector<Area> areas_;
   std::vector<std::int32_t> area_of_;  // by array; -1: it has no elements
   Costs latest_;                       // of the launch that was taken
+  const bool is_open_;                  // else all stays on the host
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double cost_ = 0;                     // guessed, of all launches by now
   double ahead_ = 0;                   // the time of launches that nobody has waited for
   unsigned flags_ = 0;
   bool is_told_later_ = false;

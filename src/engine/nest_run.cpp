@@ -708,18 +708,27 @@ class NestRun {
     if (device_) device_->bring_home(is_written);
   }
 
-  // So that the next one may go to the device.
   void launch_and_measure(const NestLaunch& l, KernelCode& code, const LaunchArguments& arguments,
                           const LaunchShape& shape) {
     using Clock = std::chrono::steady_clock;
-    const Clock::time_point start = Clock::now();
-    flags_ |= Engine::get().launch(code, l.pace, arguments, shape);
-    const double nanoseconds =
-        std::chrono::duration<double, std::nano>(Clock::now() - start).count();
     const bool is_compiled =
         code.compiled && code.compiled->load(std::memory_order_acquire) != nullptr;
-    if (is_compiled && shape.cost > 0)
-      code.times_guessed = std::max(1.0, nanoseconds * ThreadPool::get().threads() / shape.cost);
+    const Clock::time_point start = Clock::now();
+    flags_ |= Engine::get().launch(code, l.pace, arguments, shape);
+    const std::chrono::duration<double, std::nano> took = Clock::now() - start;
+    if (is_compiled) NestOnDevice::note_time(code, took.count(), shape.cost);
+  }
+
+  // Chunks decide the order of sums. Where that is not to be seen, there are more of them, one a
+  // block of threads.
+  static std::int64_t chunk_length_there(const NestLaunch& l, std::int64_t rounds) {
+    constexpr std::int64_t most_chunks = 4096, threads = 256;
+    if (!std::ranges::all_of(l.reductions, [](const ChunkReduction& reduction) {
+          return reduction.extreme || reduces_in_any_order(reduction.op, reduction.identity.dtype);
+        }))
+      return chunk_length(l, rounds);
+    const std::int64_t least = l.shortest_chunk == 1 ? 1 : threads;  // 1: there are lanes inside
+    return std::max(least, (rounds + most_chunks - 1) / most_chunks);
   }
 
   // Tiles of a wavefront are too few there, and chunks with arrays of their own too large.
@@ -728,10 +737,9 @@ class NestRun {
     if (code.is_for_host || l.across || l.in_order >= 0) return false;
     std::optional<Range> r = range_of(l);
     if (!r) return true;
-    if (l.grain == PlanNode::Grain::Tile) {  // one iteration each
-      r->extent = r->end - r->begin;
-      r->chunk = 1;
-    }
+    if (l.loop) r->extent = r->end - r->begin;
+    r->chunk = 1;
+    if (l.grain == PlanNode::Grain::Chunk) r->cut(chunk_length_there(l, r->extent));
     if (!device_->takes(l, code, cost_of(l, *r), r->extent)) return false;
     sweep();
     note_flags_of_host();

@@ -11,7 +11,6 @@
 #include "engine/pool.h"
 #include "engine/residence.h"
 #include "engine/running.h"
-#include "ir/matrix_products.h"
 
 namespace frit {
 namespace {
@@ -414,63 +413,6 @@ std::string_view Engine::run_on_device(const Step& step, KernelCode& code, Runni
     running.undefined[s.slot] = false;
   }
   return {};
-}
-
-// A matrix product, by the device's library, where its operands are there or it takes long. False:
-// the host has to do it.
-bool Engine::run_call_on_device(const Step& step, Running& running) {
-  constexpr double least_work = 1e8;  // multiplications
-  const Node& node = running.nodes[step.node];
-  MatrixProducts products;
-  if (!node.site->call->describe(products)) return false;
-  const auto is_there = [&](const Access& a) { return residence_->is_newest(*a.base); };
-  const double work = static_cast<double>(products.rows) * static_cast<double>(products.inner) *
-                      static_cast<double>(products.columns) *
-                      static_cast<double>(products.starts.size());
-  if (std::ranges::none_of(node.site->inputs, is_there) && work < least_work &&
-      least_device_cost() > 0)
-    return false;
-  constexpr double multiplications = 20;  // of a core, each ns
-  const Device::Costs costs = residence_->device().costs();
-  double avoided = 0, brought = 0;
-  for (const Access& a : node.site->inputs) {
-    const auto bytes = static_cast<double>(a.base->bytes);
-    if (is_there(a)) avoided += costs.download_byte * bytes;
-    if (!a.base->is_on_device) brought += costs.upload_byte * bytes;
-  }
-  const double cost = work / multiplications;
-  constexpr double of_a_thread = 256;  // multiplications: long products are shared, too
-  const double there = costs.time_of(cost, static_cast<std::int64_t>(work / of_a_thread));
-  const double saved = cost / ThreadPool::get().threads() - there;
-  DeviceAccount& account = residence_->account();
-  if (device_pays() && !account.pays(saved, brought, avoided)) {
-    account.stayed(saved);
-    return false;
-  }
-  residence_->begin_launch();
-  const auto address_of = [&](const Access& a) {
-    return residence_->bring(*a.base, !running.undefined[a.base->slot]) +
-           static_cast<DeviceAddress>(a.offset);
-  };
-  const Access& out = node.site->outputs[0];
-  bool is_finite = true;
-  try {
-    Device::Product where{.left = address_of(node.site->inputs[0]),
-                          .right = address_of(node.site->inputs[1]),
-                          .out = address_of(out),
-                          .is_finite = node.float_checks != 0 ? &is_finite : nullptr,
-                          .on_host = [&](auto pointers) { node.site->call->run(pointers); }};
-    if (!residence_->device().multiply(products, where)) return false;
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-  // Which errors led to it the host has to say.
-  if (!is_finite) return false;
-  ++statistics.device_launches;
-  residence_->note_written(*out.base);
-  account.went(saved, brought);
-  running.undefined[out.base->slot] = false;
-  return true;
 }
 
 // As run_launch does, of small arrays.

@@ -423,6 +423,7 @@ class MatmulCall final : public Call {
   std::string_view name() const override { return "matmul"; }
   const char* warning_name() const override { return "matmul"; }
 
+  using Call::describe;
   bool describe(MatrixProducts& products) const override {
     constexpr std::int64_t most = 256;
     const std::size_t outer = left_->shape().size() - 2;

@@ -8,8 +8,10 @@
 #include "engine/pack.h"
 #include "engine/pool.h"
 #include "engine/small.h"
+#include "front/extreme_kernel.h"
 #include "front/common.h"
 #include "front/parts.h"
+#include "ir/call_kernel.h"
 #include "ir/hash.h"
 #include "ir/kernel.h"
 #include "ir/neutral.h"
@@ -456,6 +458,29 @@ class ExtremeCall final : public Call {
       run_on(std::move(part), pointers[1] + begin * in_->strides()[cut],
              places + begin * (lanes / shape[cut]));
     });
+  }
+  // Of lanes that lie one behind the other, as many as a device has threads.
+  using Call::describe;
+  bool describe(CallKernel& kernel) const override {
+    constexpr std::int64_t least_lanes = 1 << 12;
+    constexpr double cost = 0.5;  // ns an element
+    const std::span<const std::int64_t> shape = in_->shape(), strides = in_->strides();
+    const auto along = static_cast<std::size_t>(axis_);
+    std::int64_t lanes = 1, step = 0;
+    for (std::size_t k = shape.size(); k-- > 0;) {
+      if (k == along || shape[k] == 1) continue;
+      if (lanes == 1)
+        step = strides[k];
+      else if (strides[k] != lanes * step)
+        return false;
+      lanes *= shape[k];
+    }
+    if (lanes < least_lanes || is_complex(dtype_)) return false;
+    kernel = {.kernel = std::make_shared<const Kernel>(extreme_kernel(op_of(which_), dtype_)),
+              .integers = {shape[along], step, strides[along]},
+              .extent = lanes,
+              .cost = cost * static_cast<double>(in_->size())};
+    return true;
   }
 
  private:

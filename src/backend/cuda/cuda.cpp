@@ -336,6 +336,7 @@ class CudaDevice final : public Device {
     Event done = nullptr;
   };
   static constexpr std::size_t staging_bytes = 4 << 20;
+  static constexpr std::int64_t elements_of_tree_thread = 16;
 
   void check(Result result, const char* what) const { driver_.check(result, what); }
 
@@ -444,7 +445,9 @@ class CudaDevice final : public Device {
                               std::max<std::int64_t>(1, most_blocks / shape.grid_x));
         break;
       case codegen::GridForm::Blocks:
-        shape.block_x = static_cast<unsigned>(std::clamp<std::int64_t>(width, 32, threads));
+        // More threads than a tree has use for would only keep other blocks away.
+        shape.block_x = static_cast<unsigned>(std::clamp<std::int64_t>(
+            code.code.adds_in_trees ? width / elements_of_tree_thread : width, 32, threads));
         shape.grid_x = blocks(launch.extent, most_blocks);
         break;
     }

@@ -33,6 +33,7 @@ std::vector<GridSum> GridEmitter::open_sums(const Instr& instr) {
                         std::string(info(sum.dtype).name) + " go one by one"};
     if (!sums.empty() && sums.front().is_tree != sum.is_tree)
       throw Unsupported{"sums and other reductions share a loop"};
+    code_.adds_in_trees |= is_shared && sum.is_tree;
     make_memory(sum.total, sum.sum_dtype, "total");
     if (!sum.is_tree) {
       sum.started = stack(builder_.getInt1Ty(), "started");
