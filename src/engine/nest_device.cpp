@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/stop.h"
 #include "engine/pack.h"
 #include "engine/pool.h"
 #include "ir/error.h"
@@ -34,8 +35,12 @@ bool is_dense(const NestArgument& a, std::int64_t bytes, std::int64_t item) {
 
 }  // namespace
 
-NestOnDevice::NestOnDevice(const NestCall& call, const Kernel& body, NestAccount& account)
-    : call_(call), body_(body), account_(account), is_open_(account.begin()) {}
+NestOnDevice::NestOnDevice(const NestCall& call, const Nest& nest, NestAccount& account)
+    : call_(call),
+      nest_(nest),
+      body_(nest.routine.body),
+      account_(account),
+      is_open_(account.begin()) {}
 
 NestOnDevice::~NestOnDevice() {
   if (!residence_) return;
@@ -65,6 +70,7 @@ void NestOnDevice::locate() {
       added.low = std::min(added.low, found->low);
       added.high = std::max(added.high, found->high);
       added.is_written |= found->is_written;
+      added.arrays += found->arrays;
       areas_.erase(found);
     }
     areas_.push_back(added);
@@ -83,6 +89,19 @@ bool NestOnDevice::is_any_newest() const {
   return std::ranges::any_of(areas_, &Area::is_newest);
 }
 
+std::vector<bool> NestOnDevice::whole_areas(const NestLaunch& launch) const {
+  std::vector<bool> found(areas_.size());
+  for (const WholeStore& whole : launch.wholes) {
+    const std::int32_t a = area_of_[at(whole.parameter)];
+    if (a < 0 || areas_[at(a)].arrays != 1) continue;
+    const NestArgument& array = call_.arrays[at(whole.parameter)];
+    if (is_dense(array, areas_[at(a)].bytes(), size_of(body_.operands[at(whole.parameter)].dtype)) &&
+        covers(whole, nest_, call_.integers, array.shape))
+      found[at(a)] = true;
+  }
+  return found;
+}
+
 NestOnDevice::Costs NestOnDevice::costs_of(const NestLaunch& launch, double cost,
                                            std::int64_t threads) const {
   const Device::Costs costs = residence_->device().costs();
@@ -99,8 +118,9 @@ NestOnDevice::Costs NestOnDevice::costs_of(const NestLaunch& launch, double cost
     is_needed[at(area_of_[at(p.number)])] = true;
     if (launch.kernel->operands[k].written) is_written[at(area_of_[at(p.number)])] = true;
   }
+  const std::vector<bool> is_whole = whole_areas(launch);
   for (std::size_t a = 0; a < areas_.size(); ++a) {
-    if (is_needed[a] && !areas_[a].is_there) found.brought += over(areas_[a], costs.upload_byte);
+    if (is_needed[a] && !areas_[a].is_there && !is_whole[a]) found.brought += over(areas_[a], costs.upload_byte);
     if (is_written[a] && !areas_[a].is_newest) found.brought += over(areas_[a], costs.download_byte);
   }
   found.there = costs.time_of(cost, threads);
@@ -151,9 +171,11 @@ bool NestOnDevice::reads_what_it_writes(const Run& run, std::span<const std::int
   });
 }
 
-void NestOnDevice::bring(Area& area) {
+void NestOnDevice::bring(Area& area, bool is_whole) {
   if (area.is_there) return;
   if (!area.address) area.address = residence_->allocate(area.bytes());
+  area.is_partial = is_whole;
+  if (is_whole) return;
   residence_->upload(area.address, area.low, area.bytes());
   area.is_there = true;
 }
@@ -183,6 +205,7 @@ bool NestOnDevice::run(const Run& run) {
   };
   std::vector<DeviceAddress> addresses;
   std::vector<Area*> written;
+  const std::vector<bool> is_whole = whole_areas(run.launch);
   bool has_own = false;
   DeviceOutcome outcome;
   std::vector<std::pair<Area*, DeviceAddress>> kept;
@@ -198,7 +221,7 @@ bool NestOnDevice::run(const Run& run) {
         has_own = true;
       } else if (const std::int32_t a = area_of_[at(p.number)]; a >= 0) {
         Area& area = areas_[at(a)];
-        bring(area);
+        bring(area, is_whole[at(a)]);
         addresses.push_back(area.address + static_cast<DeviceAddress>(first - area.low));
         if (kernel.operands[k].written && std::ranges::find(written, &area) == written.end())
           written.push_back(&area);
@@ -234,7 +257,10 @@ bool NestOnDevice::run(const Run& run) {
   }
   flags_ |= outcome.flags;
   is_told_later_ = is_told_later_ || !code.may_be_rare();
-  for (Area* area : written) area->is_newest = true;
+  for (Area* area : written) {
+    area->is_there = area->is_newest = true;
+    area->is_partial = area->is_partial && is_asked_to_stop();
+  }
   if (has_own)
     for (std::size_t k = 0; k < run.launch.operands.size(); ++k)
       if (run.launch.operands[k].kind != PointerKind::Parameter && kernel.operands[k].written) {
@@ -280,6 +306,12 @@ void NestOnDevice::bring_home(bool is_written) {
     fetch(area);
     if (is_written && area.is_written) area.is_there = false;
   }
+}
+
+void NestOnDevice::give_up() {
+  for (Area& area : areas_)
+    if (area.is_partial) area.is_newest = false;
+  finish();
 }
 
 void NestOnDevice::wait() {

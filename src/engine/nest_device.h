@@ -21,7 +21,7 @@ namespace frit {
 // Used under the engine's lock, for one run.
 class NestOnDevice {
  public:
-  NestOnDevice(const NestCall& call, const Kernel& body, NestAccount& account);
+  NestOnDevice(const NestCall& call, const Nest& nest, NestAccount& account);
   NestOnDevice(const NestOnDevice&) = delete;
   NestOnDevice& operator=(const NestOnDevice&) = delete;
   ~NestOnDevice();  // what hasn't been brought home is lost
@@ -47,6 +47,8 @@ class NestOnDevice {
   void bring_home(bool is_written);
   // All is home. The floating-point status flags that the launches raised.
   unsigned finish();
+  // The same behind a launch that has stopped: what it has not stored stays what it was.
+  void give_up();
 
  private:
   // Memory of arrays that share some, and the device's copy.
@@ -56,6 +58,8 @@ class NestOnDevice {
     bool is_there = false;   // the copy is as new as the host's, or newer
     bool is_newest = false;  // the host's is older
     bool is_written = false;
+    bool is_partial = false;  // what was not stored there was not brought either
+    std::int32_t arrays = 1;
     std::int64_t bytes() const { return high - low; }
   };
   struct Costs {
@@ -63,10 +67,11 @@ class NestOnDevice {
   };
   void locate();
   bool is_any_newest() const;
+  std::vector<bool> whole_areas(const NestLaunch& launch) const;  // that it stores all of
   Costs costs_of(const NestLaunch& launch, double cost, std::int64_t threads) const;
   bool reads_what_it_writes(const Run& run, std::span<const std::int32_t> read) const;
   void wait();
-  void bring(Area& area);
+  void bring(Area& area, bool is_whole);
   void fetch(Area& area);
   void fetch_array(std::size_t array, const Area& area);
   ByteSpan span_of(std::size_t array) const {
@@ -74,6 +79,7 @@ class NestOnDevice {
   }
 
   const NestCall& call_;
+  const Nest& nest_;
   const Kernel& body_;
   NestAccount& account_;
   Residence* residence_ = nullptr;  // null: not needed yet

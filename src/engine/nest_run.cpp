@@ -397,7 +397,7 @@ class NestRun {
         nest_(*program_.judged.nest),
         body_(nest_.routine.body),
         call_(call) {
-    if (Engine::get().has_device()) device_.emplace(call_, body_, state_.account);
+    if (Engine::get().has_device()) device_.emplace(call_, nest_, state_.account);
   }
 
   unsigned run() {
@@ -412,7 +412,7 @@ class NestRun {
       sweep();
       stop_if_asked();
     } catch (const Stopped&) {  // what has been done by then stays done
-      if (device_) device_->finish();
+      if (device_) device_->give_up();
       throw;
     }
     flags_ |= float_flags();

@@ -125,6 +125,13 @@ NestLaunch LaunchWriter::parallel(const PlanNode& node) {
     launch_.shortest_chunk =
         is_in_lanes(node) ? std::min(chunk_of_lanes, facts_.shortest_chunk) : 1;
   launch_.adds_in_order = adds_in_order(node);
+  launch_.wholes = whole_stores(nest_, node);
+  std::erase_if(launch_.wholes, [&](const WholeStore& whole) {
+    return std::ranges::any_of(launch_.accesses, [&](std::int32_t access) {
+      const Instr& instr = *nest_.accesses[at(access)].instr;
+      return instr.kind == InstrKind::Load && instr.address.operand == whole.parameter;
+    });
+  });
   return finish();
 }
 

@@ -16,6 +16,7 @@
 
 #include "schedule/nest_plan.h"
 #include "schedule/nest_sweep.h"
+#include "schedule/nest_whole.h"
 #include "schedule/schedule.h"
 
 namespace frit {
@@ -94,7 +95,8 @@ struct NestLaunch {
     std::vector<std::pair<const Instr*, double>> loops;  // and rounds to assume
   };
   std::vector<Cost> cost;
-  double lanes = 1;  // of the longest vector loop inside, about
+  double lanes = 1;                // of the longest vector loop inside, about
+  std::vector<WholeStore> wholes;  // of arrays that it doesn't load
   // Grain::Lane: how many lines each part reads from the others' caches, alike.
   double lines = 0;
   std::int32_t in_order = -1;  // the launch to use where chunks' own arrays would be too large
