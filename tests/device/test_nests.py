@@ -222,8 +222,8 @@ def test_what_runs_took_decides():
     program = frit.parallelize(escapes)
     a, out = np.full((N, N), 0.1), np.zeros((N, N))
     went = []
-    while sum(went) < 3 or len(went) < 12 or went[-1] > 0:
-        assert len(went) < 1000
+    while sum(went[:-50]) == 0:
+        assert len(went) < 2000
         before = frit.statistics()["device_launches"]
         program(a, out)
         went.append(frit.statistics()["device_launches"] - before)
