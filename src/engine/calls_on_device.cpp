@@ -8,6 +8,7 @@
 #include "engine/pool.h"
 #include "engine/residence.h"
 #include "engine/running.h"
+#include "engine/stopwatch.h"
 #include "ir/call_kernel.h"
 #include "ir/matrix_products.h"
 
@@ -93,8 +94,9 @@ bool Engine::run_call_on_device(const Step& step, Running& running) {
     if (is_there(a)) avoided += costs.download_byte * bytes;
     if (!a.base->is_on_device) brought += costs.upload_byte * bytes;
   }
-  const double saved =
-      work.cost / ThreadPool::get().threads() - costs.time_of(work.cost, work.threads);
+  const HostRate& rate = is_product ? product_rate_ : call_rate_;
+  const double saved = rate.time_of(work.cost, work.cost / ThreadPool::get().threads()) -
+                       costs.time_of(work.cost, work.threads);
   DeviceAccount& account = residence_->account();
   if (device_pays() && !account.pays(saved, brought, avoided)) {
     account.stayed(saved);
@@ -115,6 +117,19 @@ bool Engine::run_call_on_device(const Step& step, Running& running) {
   }
   account.went(saved, brought);
   return true;
+}
+
+void Engine::run_call_on_host(const Step& step, Running& running) {
+  const Node& node = running.nodes[step.node];
+  const Stopwatch watch(residence_ && device_pays());
+  run_call(node);
+  if (!residence_ || !device_pays()) return;
+  MatrixProducts products;
+  CallKernel kernel;
+  if (node.site->call->describe(products))
+    product_rate_.note(watch.nanoseconds(), work_of(products).cost);
+  else if (node.site->call->describe(kernel))
+    call_rate_.note(watch.nanoseconds(), kernel.cost);
 }
 
 }  // namespace frit

@@ -62,11 +62,15 @@ class NestAccount {
     }
     balance_ = spent_ = net_ = 0;
     sent_ = false;
-    constexpr int warm = 2;  // runs: the first one waits for the device to make ready
-    return !(there_.runs >= warm && here_.runs > 0 && there_.least > here_.least);
+    constexpr int warm = 2;         // runs: the first one waits for the device to make ready
+    constexpr double worth = 60e3;  // below it, no way there and back pays
+    const double here = here_.least * cost_;
+    return here_.runs > 0 && here > worth &&
+           (there_.runs < warm || there_.least < here_.least);
   }
   // How long the run took, which was guessed to take `cost` of a core.
   void end(double took, double cost) {
+    cost_ = cost;
     if (cost > 0) (sent_ ? there_ : here_).add(took / cost);
   }
   // saved: how much less a launch takes there; transfers: what it has to bring, and what has to be
@@ -100,6 +104,7 @@ class NestAccount {
   static constexpr double less_trust = 0.25;
 
   Rate there_, here_;
+  double cost_ = 0;      // guessed, of the run before
   double expected_ = 0;  // to be saved by the whole run, going by the one before
   double possible_ = 0;  // saved by now, or missed
   double balance_ = 0, spent_ = 0, net_ = 0;

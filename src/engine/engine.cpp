@@ -314,13 +314,17 @@ std::uint64_t Engine::stamp(Base* base) {
 
 // ---- life of the process ------------------------------------------------------------------------
 
-void Engine::flush_caches() {
+void Engine::forget_plans() {
   plans_.clear();
-  kernels_.clear();
   seen_.fill(0);
   last_plan_.reset();
   last_nodes_.reset();
   rounds_ = {};
+}
+
+void Engine::flush_caches() {
+  forget_plans();
+  kernels_.clear();
   memory::release_cached();
 }
 

@@ -29,11 +29,31 @@
 
 namespace frit {
 
+// How long the host takes for what was guessed to cost so much of a core: measured where it decides
+// whether a device is faster.
+class HostRate {
+ public:
+  void note(double nanoseconds, double cost) {
+    if (cost <= 0) return;
+    const double rate = nanoseconds / cost;
+    rate_ = rate_ == 0 ? rate : std::min(rate, (rate_ + rate) / 2);
+  }
+  double time_of(double cost, double if_unknown) const {
+    return rate_ == 0 ? if_unknown : rate_ * cost;
+  }
+
+ private:
+  double rate_ = 0;  // 0: not measured yet
+};
+
 // A kernel's code in both tiers; shared by all plans that hold an equal kernel.
 struct KernelCode {
   std::shared_ptr<const Kernel> kernel;
   std::shared_ptr<const Executable> interpreted;  // made when first needed
   Compiler::Slot compiled;                        // null: not asked for yet
+  bool is_compiled() const {
+    return compiled && compiled->load(std::memory_order_acquire) != nullptr;
+  }
   bool sought = false;                            // among those compiled by earlier processes
   double cost_seen = 0;                           // ns of all launches so far
   double improve_at = 2e8;                        // of cost_seen: where faster code is asked for
@@ -43,6 +63,7 @@ struct KernelCode {
   // How many times its guessed cost it took on the host; 0: that wasn't measured yet. Nobody knows
   // beforehand how often a while goes round.
   double times_guessed = 0;
+  HostRate host_rate;  // of a plan's launches
 };
 
 // What explain says of a node; its text is made when somebody asks.
@@ -239,7 +260,9 @@ class Engine {
   // Launches of less, in ns on one core, are not worth bringing arrays; and do all go, whatever it
   // costs?
   double least_device_cost() const;
-  bool device_takes_all() const { return settings.device_cost < 0; }
+  bool device_takes_all() const {
+    return settings.device_cost < 0 || settings.device == DeviceKind::Emulated;
+  }
   bool is_ready_on_device(KernelCode& code);
   // For who runs it by itself: that tier, for a launch of so much cost (LaunchShape); and, of an
   // interpreted one, what it took beyond that.
@@ -348,6 +371,7 @@ class Engine {
   void dump(const Kernel& kernel) const;
   void run(CachedPlan& cached);
   void finish_nodes(std::vector<bool> done);
+  void forget_plans();
   void release_memory(Base* base);
   void destroy(Base* base);
   void destroy_apart(Base* base);  // one with `extra`, or one too many
@@ -398,6 +422,7 @@ class Engine {
   bool run_product_on_device(const Node& node, const MatrixProducts& products, Running& running);
   bool run_kernel_on_device(const Node& node, const CallKernel& call, Running& running);
   DeviceAddress address_on_device(const Access& a, const Running& running);
+  void run_call_on_host(const Step& step, Running& running);
   void diagnose_from_device(const Step& step, Running& running, Overwritten& overwritten,
                             unsigned flags);
   void free_slot(std::uint32_t slot, Running& running);
@@ -451,6 +476,7 @@ class Engine {
   std::unique_ptr<Backend> interpreter_;
   std::unique_ptr<Compiler> compiler_;
   Residence* residence_ = nullptr;  // of the device that is used; null: none is
+  HostRate product_rate_, call_rate_;
   double closed_cost_ = 0;          // ns of launches that a device might have run, one a core
   // Of all that were ever opened: the compiler may still be at work for them.
   std::vector<std::pair<DeviceKind, std::unique_ptr<Residence>>> residences_;

@@ -15,6 +15,7 @@
 #include "engine/overwritten.h"
 #include "engine/pool.h"
 #include "engine/running.h"
+#include "engine/stopwatch.h"
 #include "ir/hash.h"
 #include "ir/per_thread.h"
 #include "schedule/dependence.h"
@@ -98,6 +99,7 @@ Segment Engine::segment(std::span<const SlotState> states) const {
   return {.nodes = nodes_,
           .slots = states,
           .fuses = settings.fusion == Fusion::On,
+          .for_device = has_device(),
           .threads = ThreadPool::get().threads(),
           .sweep_shift = settings.sweep_shift};
 }
@@ -268,7 +270,7 @@ void Engine::run(CachedPlan& cached) {
             run_combine(step, running);
             break;
           case StepKind::Call:
-            if (!is_done) run_call(running.nodes[step.node]);
+            if (!is_done) run_call_on_host(step, running);
             break;
         }
         for (std::uint32_t slot : step.deallocate) free_slot(slot, running);
@@ -526,12 +528,15 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   if (may_keep)
     overwritten =
         overwritten_by(running.cached.plan->groups[step.group].nodes, running.nodes, most_kept);
+  const bool is_timed = residence_ && device_pays() && code.is_compiled();
+  const Stopwatch watch(is_timed);
   const unsigned flags =
       this->launch(code, launch.pace, {pointers.data(), launch.integers.data(), scalars.data()},
                    {.extent = launch.extent,
                     .granule = launch.granule,
                     .scratch_bytes = launch.scratch_bytes,
                     .cost = launch.cost});
+  if (is_timed) code.host_rate.note(watch.nanoseconds(), launch.cost);
   // The shadowed bases still hold the old values.
   if (flags & flags_of_interest) {
     if (overwritten.empty())

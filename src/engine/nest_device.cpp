@@ -129,7 +129,7 @@ NestOnDevice::Costs NestOnDevice::costs_of(const NestLaunch& launch, double cost
 }
 
 bool NestOnDevice::takes(const NestLaunch& launch, KernelCode& code, double guessed,
-                         std::int64_t extent) {
+                         std::int64_t extent, double elements) {
   Engine& engine = Engine::get();
   cost_ += guessed;
   const double cost = guessed * std::max(1.0, code.times_guessed);
@@ -138,8 +138,7 @@ bool NestOnDevice::takes(const NestLaunch& launch, KernelCode& code, double gues
   if (!residence_) residence_ = engine.device_for(cost);
   if (!residence_) return false;
   locate();
-  const double lanes = std::max(1.0, launch.lanes);
-  latest_ = costs_of(launch, cost, static_cast<std::int64_t>(static_cast<double>(extent) * lanes));
+  latest_ = costs_of(launch, cost, static_cast<std::int64_t>(elements));
   const auto pays = [&] {
     return engine.device_takes_all() || account_.pays(latest_.saved, latest_.brought, latest_.avoided);
   };
@@ -149,7 +148,7 @@ bool NestOnDevice::takes(const NestLaunch& launch, KernelCode& code, double gues
   };
   if (!pays()) return stays();
   if (!engine.is_ready_on_device(code)) return code.is_for_host ? false : stays();
-  if (!code.on_device->shares_inner_loops() && lanes > 1) {
+  if (!code.on_device->shares_inner_loops()) {
     latest_ = costs_of(launch, cost, extent);
     if (!pays()) return stays();
   }
@@ -241,8 +240,7 @@ bool NestOnDevice::run(const Run& run) {
                           .integers = run.integers,
                           .scalars = run.scalars,
                           .extent = run.extent,
-                          .elements = static_cast<std::int64_t>(static_cast<double>(run.extent) *
-                                                                std::max(1.0, run.launch.lanes)),
+                          .elements = static_cast<std::int64_t>(run.elements),
                           .scratch_bytes = 0},
                          code.may_be_rare() ? Told::Now : Told::Later);
   } catch (const std::bad_alloc&) {
@@ -322,8 +320,7 @@ void NestOnDevice::wait() {
 unsigned NestOnDevice::finish() {
   for (Area& area : areas_) fetch(area);
   wait();
-  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start_;
-  account_.end(took.count(), cost_);
+  account_.end(watch_.nanoseconds(), cost_);
   return flags_;
 }
 

@@ -5,7 +5,6 @@
 // needs it in between, or at the end.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/nest_memory.h"
 #include "engine/residence.h"
+#include "engine/stopwatch.h"
 #include "schedule/nest_program.h"
 
 namespace frit {
@@ -28,8 +28,10 @@ class NestOnDevice {
 
   // So that what they took decides for later ones.
   static void note_time(KernelCode& code, double nanoseconds, double cost);
-  // Is the launch worth its way? cost: on one core, in ns.
-  bool takes(const NestLaunch& launch, KernelCode& code, double cost, std::int64_t extent);
+  // Is the launch worth its way? cost: on one core, in ns. extent: of the parallel loop; elements:
+  // of the lanes in it, too, about.
+  bool takes(const NestLaunch& launch, KernelCode& code, double cost, std::int64_t extent,
+             double elements);
   // What a launch that it takes is given. own: of each operand that is no array of the call, the
   // memory of the host's; else empty.
   struct Run {
@@ -39,6 +41,7 @@ class NestOnDevice {
     std::span<const std::int64_t> integers;
     std::span<const Scalar> scalars;
     std::int64_t extent = 0;
+    double elements = 0;
     std::span<const std::span<std::byte>> own;
   };
   // false: it can't be done there, and nothing has been.
@@ -87,7 +90,7 @@ class NestOnDevice {
   std::vector<std::int32_t> area_of_;  // by array; -1: it has no elements
   Costs latest_;                       // of the launch that was taken
   const bool is_open_;                  // else all stays on the host
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const Stopwatch watch_;
   double cost_ = 0;                     // guessed, of all launches by now
   double ahead_ = 0;                   // the time of launches that nobody has waited for
   unsigned flags_ = 0;

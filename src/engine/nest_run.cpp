@@ -14,6 +14,7 @@
 #include "engine/nest_chunks.h"
 #include "engine/nest_device.h"
 #include "engine/pool.h"
+#include "engine/stopwatch.h"
 #include "engine/sweep.h"
 #include "frit/version.h"
 #include "ir/disk_store.h"
@@ -710,26 +711,27 @@ class NestRun {
 
   void launch_and_measure(const NestLaunch& l, KernelCode& code, const LaunchArguments& arguments,
                           const LaunchShape& shape) {
-    using Clock = std::chrono::steady_clock;
-    const bool is_compiled =
-        code.compiled && code.compiled->load(std::memory_order_acquire) != nullptr;
-    const Clock::time_point start = Clock::now();
+    const bool is_compiled = code.is_compiled();
+    const Stopwatch watch;
     flags_ |= Engine::get().launch(code, l.pace, arguments, shape);
-    const std::chrono::duration<double, std::nano> took = Clock::now() - start;
-    if (is_compiled) NestOnDevice::note_time(code, took.count(), shape.cost);
+    if (is_compiled) NestOnDevice::note_time(code, watch.nanoseconds(), shape.cost);
   }
 
   // Chunks decide the order of sums. Where that is not to be seen, there are more of them, one a
-  // block of threads.
+  // block of threads: warps on all processors, before several on one.
   static std::int64_t chunk_length_there(const NestLaunch& l, std::int64_t rounds) {
-    constexpr std::int64_t most_chunks = 4096, threads = 256;
+    constexpr std::int64_t most_chunks = 4096, blocks = 1024, warp = 32, threads = 256;
     if (!std::ranges::all_of(l.reductions, [](const ChunkReduction& reduction) {
           return reduction.extreme || reduces_in_any_order(reduction.op, reduction.identity.dtype);
         }))
       return chunk_length(l, rounds);
-    const std::int64_t least = l.shortest_chunk == 1 ? 1 : threads;  // 1: there are lanes inside
+    const std::int64_t least = has_lanes_of_chunk(l)
+                                   ? std::clamp(rounds / blocks / warp * warp, warp, threads)
+                                   : 1;
     return std::max(least, (rounds + most_chunks - 1) / most_chunks);
   }
+  // Are a chunk's own rounds what its threads share?
+  static bool has_lanes_of_chunk(const NestLaunch& l) { return l.shortest_chunk > 1; }
 
   // Tiles of a wavefront are too few there, and chunks with arrays of their own too large.
   bool runs_on_device(std::int32_t number, const NestLaunch& l) {
@@ -740,7 +742,11 @@ class NestRun {
     if (l.loop) r->extent = r->end - r->begin;
     r->chunk = 1;
     if (l.grain == PlanNode::Grain::Chunk) r->cut(chunk_length_there(l, r->extent));
-    if (!device_->takes(l, code, cost_of(l, *r), r->extent)) return false;
+    const bool is_chunk = l.grain == PlanNode::Grain::Chunk && has_lanes_of_chunk(l);
+    const double elements =
+        static_cast<double>(r->extent) *
+        std::max(1.0, is_chunk ? static_cast<double>(r->chunk) : l.lanes);
+    if (!device_->takes(l, code, cost_of(l, *r), r->extent, elements)) return false;
     sweep();
     note_flags_of_host();
     make_room(l, *r);
@@ -760,6 +766,7 @@ class NestRun {
                        .integers = state_.integers,
                        .scalars = state_.scalars,
                        .extent = r->extent,
+                       .elements = elements,
                        .own = own}))
       return false;
     for (const ChunkReduction& reduction : l.reductions) combine(reduction, *r);
@@ -1044,7 +1051,7 @@ std::optional<unsigned> LoopNest::run_if_short(const NestCall& call, bool is_hea
 unsigned LoopNest::judged(const NestCall& call, unsigned raised) {
   const Program& program = this->program(call);
   const auto is_interpreted = [](const std::shared_ptr<KernelCode>& code) {
-    return !code->compiled || code->compiled->load(std::memory_order_acquire) == nullptr;
+    return !code->is_compiled();
   };
   const bool is_doubtful = program.has_conditions && std::ranges::any_of(program.code, is_interpreted);
   return judge_.judge(routine_, {}, call, raised, program.host_has_raised || is_doubtful);

@@ -125,6 +125,7 @@ void Engine::set_device(DeviceKind kind) {
   }
   if (kind != DeviceKind::Cpu && !has_to_pay(kind)) open_device(kind);  // the others wait for work
   settings.device = kind;
+  forget_plans();  // these were made for another one
 }
 
 std::string Engine::device_description() {
@@ -273,8 +274,10 @@ Engine::DeviceChoice Engine::device_code_for(const Step& step, KernelCode& code,
   const Transfers transfers = transfers_of(launch, running);
   if (transfers.back == 0 && launch.cost < least_device_cost()) return {nullptr, "it is short"};
   const Device::Costs costs = residence_->device().costs();
+  const double on_host =
+      code.host_rate.time_of(launch.cost, launch.cost / ThreadPool::get().threads());
   const auto saved_by = [&](std::int64_t threads) {
-    return launch.cost / ThreadPool::get().threads() - costs.time_of(launch.cost, threads);
+    return on_host - costs.time_of(launch.cost, threads);
   };
   const double brought = costs.upload_byte * static_cast<double>(transfers.there);
   const double avoided = costs.download_byte * static_cast<double>(transfers.back);

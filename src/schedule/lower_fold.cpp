@@ -7,7 +7,8 @@ namespace frit {
 namespace {
 
 constexpr std::int64_t fold_at_once = 1 << 15;  // elements that one part folds
-constexpr std::int64_t fold_grain = 1 << 15;    // elements of one part of a larger fold
+// Elements of one part of a larger fold. Smaller ones are smaller nodes of the same tree.
+constexpr std::int64_t most_grain = 1 << 15, least_grain = 1 << 11, parts_for_device = 1 << 10;
 
 class FoldBody final : public ReducingBody {
  public:
@@ -131,10 +132,14 @@ class FoldBody final : public ReducingBody {
         tree_type = type_of_reduction(m);
       }
     std::vector<std::int64_t> bounds{0};
+    const std::int64_t grain =
+        segment_.for_device
+            ? std::clamp(axis.extent / parts_for_device, least_grain, most_grain)
+            : most_grain;
     if (tree)
-      split_tree(tree_type, axis.extent, bounds);
+      split_tree(tree_type, axis.extent, grain, bounds);
     else
-      for (std::int64_t k = fold_grain; bounds.back() < axis.extent; k += fold_grain)
+      for (std::int64_t k = grain; bounds.back() < axis.extent; k += grain)
         bounds.push_back(std::min(k, axis.extent));
     const auto parts = static_cast<std::int64_t>(bounds.size()) - 1;
     plan_.tables.push_back(std::move(bounds));
@@ -150,15 +155,16 @@ class FoldBody final : public ReducingBody {
     const ValueId begin = writer_.load({.operand = operand, .terms = {{part, unit_stride}}});
     const ValueId end = writer_.load({.operand = operand_next, .terms = {{part, unit_stride}}});
     fold_body(axis, begin, end, part, parts);
-    add_combines(parts, tree ? axis.extent : 0, fold_grain);
+    add_combines(parts, tree ? axis.extent : 0, grain);
   }
 
-  static void split_tree(DType dtype, std::int64_t n, std::vector<std::int64_t>& bounds) {
+  static void split_tree(DType dtype, std::int64_t n, std::int64_t grain,
+                         std::vector<std::int64_t>& bounds) {
     std::vector<std::int64_t> todo{n};  // lengths still to be cut, the next one last
     while (!todo.empty()) {
       const std::int64_t length = todo.back();
       todo.pop_back();
-      const std::int64_t left = length > fold_grain ? pairwise_split(dtype, length) : 0;
+      const std::int64_t left = length > grain ? pairwise_split(dtype, length) : 0;
       if (left == 0) {
         bounds.push_back(bounds.back() + length);
       } else {
