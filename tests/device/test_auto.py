@@ -70,12 +70,12 @@ def test_what_is_read_each_time_stays_on_the_host():
     """But for as long as what the work before has saved pays for it."""
     program = """
     work(350)
-    went, x = [], x[:150_000]
+    went = []
     for k in range(300):
         before = launches()
-        y = x * 2 + k  # not worth its way back
+        x[:150_000] *= 1.001  # not worth the way of all of x
         frit.synchronize()
-        numpy.asarray(y)[3]
+        numpy.asarray(x)[3]
         went.append(launches() - before)
     print(sum(went[:100]), sum(went[100:]))
     """
