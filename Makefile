@@ -36,7 +36,7 @@ test-cpp: build
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 # The emulated device comes first: what the engine does for a GPU, on all kernels of these tests.
 test-python: build test-cpp
-	FRIT_DEVICE=emulated $(PYTEST) -q tests/traps tests/core tests/pykokkos tests/fuzz/test_programs.py -n $(PYTEST_JOBS)
+	FRIT_DEVICE=emulated $(PYTEST) -q tests/traps tests/core tests/pykokkos tests/loops tests/fuzz/test_programs.py -n $(PYTEST_JOBS)
 	$(PYTEST) tests -n $(PYTEST_JOBS)
 
 bench: build

@@ -1,8 +1,8 @@
 """loops.py: the sixteen nests of tests/loops/kernels.py: Frit against CPython and Numba.
 
-Usage: loops.py [NAME..] [--rounds N] [--oracle [--device cuda] | --large]. Times are lower quartiles of rounds in
-which the tools take turns, of code that is compiled before. Numba runs with fastmath=False;
-`prange` stands at the outermost loop wherever that is right.
+Usage: loops.py [NAME..] [--rounds N] [--oracle [--device cuda] | --large]. Times are lower
+quartiles of rounds in which the tools take turns, of code that is compiled before. Numba runs with
+fastmath=False; `prange` stands at the outermost loop wherever that is right.
 
 --large: twenty steps of time loops on arrays that no cache holds.
 

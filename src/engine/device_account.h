@@ -41,7 +41,7 @@ class DeviceAccount {
   static constexpr double less_trust = 0.25, more_trust = 1.05;
 
   double balance_ = 0;
-  double most_ = 0;  // some transfers' worth
+  double most_ = 0;   // some transfers' worth
   double trust_ = 1;  // the part of what would have been saved that counts
 };
 
@@ -65,8 +65,7 @@ class NestAccount {
     constexpr int warm = 2;         // runs: the first one waits for the device to make ready
     constexpr double worth = 60e3;  // below it, no way there and back pays
     const double here = here_.least * cost_;
-    return here_.runs > 0 && here > worth &&
-           (there_.runs < warm || there_.least < here_.least);
+    return here_.runs > 0 && here > worth && (there_.runs < warm || there_.least < here_.least);
   }
   // How long the run took, which was guessed to take `cost` of a core.
   void end(double took, double cost) {
@@ -78,8 +77,7 @@ class NestAccount {
   // there again.
   bool pays(double saved, double transfers, double avoided) const {
     if (saved + avoided <= 0) return false;
-    return balance_ + saved + avoided >= transfers ||
-           expected_ - possible_ - spent_ >= transfers;
+    return balance_ + saved + avoided >= transfers || expected_ - possible_ - spent_ >= transfers;
   }
   void stayed(double saved) {
     possible_ += std::max(0.0, saved);
@@ -97,9 +95,7 @@ class NestAccount {
   struct Rate {
     double least = 0;
     int runs = 0;
-    void add(double rate) {
-      least = runs++ == 0 ? rate : std::min(least, rate);
-    }
+    void add(double rate) { least = runs++ == 0 ? rate : std::min(least, rate); }
   };
   static constexpr double less_trust = 0.25;
 

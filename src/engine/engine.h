@@ -54,12 +54,12 @@ struct KernelCode {
   bool is_compiled() const {
     return compiled && compiled->load(std::memory_order_acquire) != nullptr;
   }
-  bool sought = false;                            // among those compiled by earlier processes
-  double cost_seen = 0;                           // ns of all launches so far
-  double improve_at = 2e8;                        // of cost_seen: where faster code is asked for
+  bool sought = false;      // among those compiled by earlier processes
+  double cost_seen = 0;     // ns of all launches so far
+  double improve_at = 2e8;  // of cost_seen: where faster code is asked for
   const DeviceCode* on_device = nullptr;
-  bool is_for_host = false;                // the device has none,
-  std::string why_not_on_device;           // and why
+  bool is_for_host = false;       // the device has none,
+  std::string why_not_on_device;  // and why
   // How many times its guessed cost it took on the host; 0: that wasn't measured yet. Nobody knows
   // beforehand how often a while goes round.
   double times_guessed = 0;
@@ -477,7 +477,7 @@ class Engine {
   std::unique_ptr<Compiler> compiler_;
   Residence* residence_ = nullptr;  // of the device that is used; null: none is
   HostRate product_rate_, call_rate_;
-  double closed_cost_ = 0;          // ns of launches that a device might have run, one a core
+  double closed_cost_ = 0;  // ns of launches that a device might have run, one a core
   // Of all that were ever opened: the compiler may still be at work for them.
   std::vector<std::pair<DeviceKind, std::unique_ptr<Residence>>> residences_;
   // Of dead arrays, for the next ones: each has the next one's address for that of its memory.

@@ -266,11 +266,17 @@ bool flags_tell(Op op, const Signature& signature) {
   return is_complex(signature.out) && std::ranges::find(like_numpy, op) != std::end(like_numpy);
 }
 
-// Do an op's results tell its errors? Most complex ones don't: quotients, for one, overflow on the
+bool is_sum_or_product(Op op) {
+  return op == Op::Add || op == Op::Subtract || op == Op::Multiply || op == Op::MultiplyUnfused ||
+         op == Op::Square;
+}
+
+// Do an op's results tell its errors? Many complex ones don't: quotients, for one, overflow on the
 // way to finite ones.
 bool results_tell(Op op, DType dtype) {
   if (!is_complex(dtype)) return is_inexact(dtype);
-  return op == Op::Sqrt || op == Op::Sign || (has(op, Costly) && op != Op::Power);
+  return is_sum_or_product(op) || op == Op::Sqrt || op == Op::Sign ||
+         (has(op, Costly) && op != Op::Power);
 }
 
 // Half of the last bit of a type's largest number.
@@ -510,8 +516,10 @@ unsigned shown(Op op, DType dtype, const std::byte* results, std::int64_t n, uns
   const unsigned rounded = op == Op::FloorDivide ? flag_invalid : 0;
   const unsigned of_infinity = flag_overflow | flag_divide | rounded;
   const unsigned told = overflow_tells(op, dtype) ? flag_overflow : 0;
-  return flags &
-         (told | (any(kinds.nan) ? flag_invalid : 0) | (any(kinds.infinite) ? of_infinity : 0));
+  // Of two products that overflow the difference is none.
+  const unsigned of_nan =
+      is_complex(dtype) && is_sum_or_product(op) ? flag_invalid | flag_overflow : flag_invalid;
+  return flags & (told | (any(kinds.nan) ? of_nan : 0) | (any(kinds.infinite) ? of_infinity : 0));
 }
 
 unsigned shown(Op op, const Access& out, unsigned flags) {

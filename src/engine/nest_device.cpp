@@ -85,9 +85,7 @@ void NestOnDevice::locate() {
   }
 }
 
-bool NestOnDevice::is_any_newest() const {
-  return std::ranges::any_of(areas_, &Area::is_newest);
-}
+bool NestOnDevice::is_any_newest() const { return std::ranges::any_of(areas_, &Area::is_newest); }
 
 std::vector<bool> NestOnDevice::whole_areas(const NestLaunch& launch) const {
   std::vector<bool> found(areas_.size());
@@ -95,7 +93,8 @@ std::vector<bool> NestOnDevice::whole_areas(const NestLaunch& launch) const {
     const std::int32_t a = area_of_[at(whole.parameter)];
     if (a < 0 || areas_[at(a)].arrays != 1) continue;
     const NestArgument& array = call_.arrays[at(whole.parameter)];
-    if (is_dense(array, areas_[at(a)].bytes(), size_of(body_.operands[at(whole.parameter)].dtype)) &&
+    if (is_dense(array, areas_[at(a)].bytes(),
+                 size_of(body_.operands[at(whole.parameter)].dtype)) &&
         covers(whole, nest_, call_.integers, array.shape))
       found[at(a)] = true;
   }
@@ -120,8 +119,10 @@ NestOnDevice::Costs NestOnDevice::costs_of(const NestLaunch& launch, double cost
   }
   const std::vector<bool> is_whole = whole_areas(launch);
   for (std::size_t a = 0; a < areas_.size(); ++a) {
-    if (is_needed[a] && !areas_[a].is_there && !is_whole[a]) found.brought += over(areas_[a], costs.upload_byte);
-    if (is_written[a] && !areas_[a].is_newest) found.brought += over(areas_[a], costs.download_byte);
+    if (is_needed[a] && !areas_[a].is_there && !is_whole[a])
+      found.brought += over(areas_[a], costs.upload_byte);
+    if (is_written[a] && !areas_[a].is_newest)
+      found.brought += over(areas_[a], costs.download_byte);
   }
   found.there = costs.time_of(cost, threads);
   found.saved = cost / cores_for(cost) - found.there;
@@ -140,7 +141,8 @@ bool NestOnDevice::takes(const NestLaunch& launch, KernelCode& code, double gues
   locate();
   latest_ = costs_of(launch, cost, static_cast<std::int64_t>(elements));
   const auto pays = [&] {
-    return engine.device_takes_all() || account_.pays(latest_.saved, latest_.brought, latest_.avoided);
+    return engine.device_takes_all() ||
+           account_.pays(latest_.saved, latest_.brought, latest_.avoided);
   };
   const auto stays = [&] {
     account_.stayed(latest_.saved);
@@ -263,10 +265,9 @@ bool NestOnDevice::run(const Run& run) {
     for (std::size_t k = 0; k < run.launch.operands.size(); ++k)
       if (run.launch.operands[k].kind != PointerKind::Parameter && kernel.operands[k].written) {
         const auto* first = static_cast<const std::byte*>(run.pointers[k]);
-        residence_->download(
-            run.own[k].data(),
-            addresses[k] - static_cast<DeviceAddress>(first - run.own[k].data()),
-            static_cast<std::int64_t>(run.own[k].size()));
+        residence_->download(run.own[k].data(),
+                             addresses[k] - static_cast<DeviceAddress>(first - run.own[k].data()),
+                             static_cast<std::int64_t>(run.own[k].size()));
       }
   ++Engine::get().statistics.device_launches;
   constexpr double far_ahead = 1e8;

@@ -89,10 +89,10 @@ class NestOnDevice {
   std::vector<Area> areas_;
   std::vector<std::int32_t> area_of_;  // by array; -1: it has no elements
   Costs latest_;                       // of the launch that was taken
-  const bool is_open_;                  // else all stays on the host
+  const bool is_open_;                 // else all stays on the host
   const Stopwatch watch_;
-  double cost_ = 0;                     // guessed, of all launches by now
-  double ahead_ = 0;                   // the time of launches that nobody has waited for
+  double cost_ = 0;   // guessed, of all launches by now
+  double ahead_ = 0;  // the time of launches that nobody has waited for
   unsigned flags_ = 0;
   bool is_told_later_ = false;
 };

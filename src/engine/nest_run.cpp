@@ -326,9 +326,8 @@ LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call
   made->locals.resize(nest.routine.body.locals.size());
   for (std::size_t k = 0; k < made->locals.size(); ++k)
     made->locals[k] = Scalar{.dtype = nest.routine.body.locals[k]};
-  for_each_instr(nest.routine.body.code, [&](const Instr& instr) {
-    made->has_conditions |= instr.kind == InstrKind::If;
-  });
+  for_each_instr(nest.routine.body.code,
+                 [&](const Instr& instr) { made->has_conditions |= instr.kind == InstrKind::If; });
   made->partials.resize(made->locals.size());
   made->arrays.resize(call.arrays.size());
   variant.programs.push_back(std::move(made));
@@ -725,9 +724,8 @@ class NestRun {
           return reduction.extreme || reduces_in_any_order(reduction.op, reduction.identity.dtype);
         }))
       return chunk_length(l, rounds);
-    const std::int64_t least = has_lanes_of_chunk(l)
-                                   ? std::clamp(rounds / blocks / warp * warp, warp, threads)
-                                   : 1;
+    const std::int64_t least =
+        has_lanes_of_chunk(l) ? std::clamp(rounds / blocks / warp * warp, warp, threads) : 1;
     return std::max(least, (rounds + most_chunks - 1) / most_chunks);
   }
   // Are a chunk's own rounds what its threads share?
@@ -743,9 +741,8 @@ class NestRun {
     r->chunk = 1;
     if (l.grain == PlanNode::Grain::Chunk) r->cut(chunk_length_there(l, r->extent));
     const bool is_chunk = l.grain == PlanNode::Grain::Chunk && has_lanes_of_chunk(l);
-    const double elements =
-        static_cast<double>(r->extent) *
-        std::max(1.0, is_chunk ? static_cast<double>(r->chunk) : l.lanes);
+    const double elements = static_cast<double>(r->extent) *
+                            std::max(1.0, is_chunk ? static_cast<double>(r->chunk) : l.lanes);
     if (!device_->takes(l, code, cost_of(l, *r), r->extent, elements)) return false;
     sweep();
     note_flags_of_host();
@@ -1053,7 +1050,8 @@ unsigned LoopNest::judged(const NestCall& call, unsigned raised) {
   const auto is_interpreted = [](const std::shared_ptr<KernelCode>& code) {
     return !code->is_compiled();
   };
-  const bool is_doubtful = program.has_conditions && std::ranges::any_of(program.code, is_interpreted);
+  const bool is_doubtful =
+      program.has_conditions && std::ranges::any_of(program.code, is_interpreted);
   return judge_.judge(routine_, {}, call, raised, program.host_has_raised || is_doubtful);
 }
 

@@ -133,9 +133,8 @@ class FoldBody final : public ReducingBody {
       }
     std::vector<std::int64_t> bounds{0};
     const std::int64_t grain =
-        segment_.for_device
-            ? std::clamp(axis.extent / parts_for_device, least_grain, most_grain)
-            : most_grain;
+        segment_.for_device ? std::clamp(axis.extent / parts_for_device, least_grain, most_grain)
+                            : most_grain;
     if (tree)
       split_tree(tree_type, axis.extent, grain, bounds);
     else

@@ -34,9 +34,8 @@ class WholeStores {
     for (const Term& term : store.address.terms) {
       const Affine& index = nest_.forms[at(term.index)];
       if (index.terms.size() != 1 || index.terms[0].second != 1) return;
-      const auto loop = std::ranges::find_if(left, [&](std::int32_t l) {
-        return nest_.loop(l).index() == index.terms[0].first;
-      });
+      const auto loop = std::ranges::find_if(
+          left, [&](std::int32_t l) { return nest_.loop(l).index() == index.terms[0].first; });
       if (loop == left.end()) return;
       made.axes.emplace_back(*loop, index.constant);
       left.erase(loop);

@@ -42,7 +42,7 @@ struct Segment {
   std::span<const SlotState> slots;
   bool fuses = true;        // false: only a kernel and its own reductions run together
   bool for_device = false;  // which has far more threads than the host
-  int threads = 1;    // that launches may be cut for: what is theirs follows, no element's value
+  int threads = 1;  // that launches may be cut for: what is theirs follows, no element's value
   std::int64_t sweep_shift = 0;  // of sweeps, whatever they gain; 0: as they pay
 };
 

@@ -9,6 +9,7 @@ import mpmath
 import numpy
 import pytest
 
+import frit
 import frit.numpy as np
 import frit.pykokkos as pk
 from frit import _core
@@ -359,3 +360,26 @@ def test_elements_that_a_condition_leaves_out_change_nothing(tier):
     limits = 1e-14 * numpy.abs(parts).max(axis=0)
     assert (abs(numpy.asarray(y)[x > 0] - sum(parts)) <= limits).all()
     assert (numpy.asarray(y)[~(x > 0)] == 7).all()
+
+
+@pytest.mark.parametrize("tier", ["interpreter", "compiled"])
+def test_conversions_of_halves_are_no_errors_of_complex_products(tier):
+    """The machine's conversions of halves raise flags at random; in place, results have to tell."""
+    random = numpy.random.default_rng(0)
+    values = random.standard_normal((6, 2, 5, 4)) + 1j * random.standard_normal((6, 2, 5, 4))
+    halves = random.integers(0, 256, (5, 4)).astype("e")
+    before = _core.set_immediate_bytes(0)
+    _core.set_tier(tier)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            z = np.array(values)
+            z *= np.array(halves)
+            frit.eval()
+        with pytest.warns(RuntimeWarning, match="overflow encountered in multiply"):
+            z = np.array(values * 1e308)
+            z *= np.array(halves)
+            frit.eval()
+    finally:
+        _core.set_tier("automatic")
+        _core.set_immediate_bytes(before)

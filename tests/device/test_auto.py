@@ -137,7 +137,7 @@ def test_matrix_products_pay_too():
 
 
 def test_kernels_and_products_go_together():
-    """Conjugate gradients: none of its kernels would pay for its arrays, and products share them."""
+    """Conjugate gradients: none of its kernels pays for its arrays alone."""
     program = """
     n = 1_000_000
     b = np.array(numpy.random.default_rng(3).random(n))

@@ -436,8 +436,8 @@ class CudaDevice final : public Device {
       case codegen::GridForm::Threads:
         // A few threads each on all processors, rather than many on some.
         shape.block_x = static_cast<unsigned>(std::clamp<std::int64_t>(
-            std::int64_t(std::bit_floor(
-                static_cast<std::uint64_t>(launch.extent / processors_ + 1))),
+            std::int64_t(
+                std::bit_floor(static_cast<std::uint64_t>(launch.extent / processors_ + 1))),
             32, threads));
         shape.grid_x = blocks(parts(launch.extent, shape.block_x), most_blocks);
         break;

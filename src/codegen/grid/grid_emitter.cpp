@@ -294,8 +294,8 @@ void GridEmitter::while_loop(const Instr& instr) {
   check(locals_[number][0] != nullptr, "the condition of a While is written before it is asked");
   Value* goes_on = truth(load_parts(locals_[number].data(), kernel_.locals[number]));
   if (stopped_)
-    goes_on = builder_.CreateAnd(goes_on, builder_.CreateNot(builder_.CreateLoad(
-                                              builder_.getInt1Ty(), stopped_)));
+    goes_on = builder_.CreateAnd(
+        goes_on, builder_.CreateNot(builder_.CreateLoad(builder_.getInt1Ty(), stopped_)));
   builder_.CreateCondBr(goes_on, inside, after);
   builder_.SetInsertPoint(inside);
   block(instr.body);

@@ -130,7 +130,7 @@ class GridEmitter {
   llvm::Value *extent_ = nullptr, *state_ = nullptr, *state_address_ = nullptr;
   // Null: it can't be asked to stop.
   llvm::Value *stop_address_ = nullptr, *rounds_ = nullptr, *stopped_ = nullptr;
-  llvm::Value *thread_ = nullptr, *threads_ = nullptr;       // of the block, along x
+  llvm::Value *thread_ = nullptr, *threads_ = nullptr;  // of the block, along x
   llvm::Value* shared_ = nullptr;
   std::vector<std::vector<GridSum>*> sums_;  // of the loops around
   bool in_vector_ = false;
