@@ -47,9 +47,9 @@ class DeviceAccount {
 
 // Of one run of a loop nest after another, each of which brings its arrays and takes them back. Its
 // launches follow one another at once, so that most of what they will save can be known: it is what
-// those of the run before would have. Without one they rent, as above.
-// Guesses can be wrong by much (nobody knows how often a while goes round): what runs took, there and
-// on the host alone, decides once it is known.
+// those of the run before would have. Without one they rent, as above. Guesses can be wrong by much
+// (nobody knows how often a while goes round): what runs took, there and on the host alone, decides
+// once it is known.
 class NestAccount {
  public:
   // false: all of the run stays on the host.
@@ -62,15 +62,20 @@ class NestAccount {
     }
     balance_ = spent_ = net_ = 0;
     sent_ = false;
-    constexpr int warm = 2;         // runs: the first one waits for the device to make ready
-    constexpr double worth = 60e3;  // below it, no way there and back pays
-    const double here = here_.least * cost_;
-    return here_.runs > 0 && here > worth && (there_.runs < warm || there_.least < here_.least);
+    constexpr int known = 3, warm = 2;  // runs; the first one there waits until all is ready
+    constexpr double worth = 60e3;      // below it, no way there and back pays
+    return here_.runs >= known && here_.least * cost_ > worth &&
+           (there_.runs < warm || there_.least < here_.least);
   }
-  // How long the run took, which was guessed to take `cost` of a core.
-  void end(double took, double cost) {
+  // How long the run took, which was guessed to take `cost` of a core. is_typical: none of its
+  // launches was interpreted.
+  void end(double took, double cost, bool is_typical) {
     cost_ = cost;
-    if (cost > 0) (sent_ ? there_ : here_).add(took / cost);
+    if (cost <= 0) return;
+    if (sent_)
+      there_.add(took / cost);
+    else if (is_typical)
+      here_.add(took / cost);
   }
   // saved: how much less a launch takes there; transfers: what it has to bring, and what has to be
   // taken back for it; avoided: the host would have to fetch what is there, which will be wanted

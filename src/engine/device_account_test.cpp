@@ -139,5 +139,33 @@ TEST(NestAccount, ArraysThatGoForthAndBackAreNotSentForever) {
   EXPECT_LT(sent, 25);
 }
 
+// Whatever the guesses say.
+TEST(NestAccount, MeasuredRunsDecide) {
+  NestAccount account;
+  constexpr double cost = 1e6;
+  for (int run = 0; run < 3; ++run) {
+    EXPECT_FALSE(account.begin());  // what the host takes isn't known
+    account.end(5e5, cost, true);
+  }
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_TRUE(account.begin());
+    account.went(1e5, 0);
+    account.end(9e5, cost, true);
+  }
+  EXPECT_FALSE(account.begin());
+}
+
+TEST(NestAccount, ShortAndInterpretedRunsStay) {
+  NestAccount account;
+  for (int run = 0; run < 9; ++run) {
+    EXPECT_FALSE(account.begin());
+    account.end(5e6, 1e6, false);
+  }
+  for (int run = 0; run < 9; ++run) {
+    EXPECT_FALSE(account.begin());
+    account.end(2e4, 1e5, true);
+  }
+}
+
 }  // namespace
 }  // namespace frit

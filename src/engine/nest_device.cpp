@@ -321,13 +321,14 @@ void NestOnDevice::wait() {
 unsigned NestOnDevice::finish() {
   for (Area& area : areas_) fetch(area);
   wait();
-  account_.end(watch_.nanoseconds(), cost_);
+  account_.end(watch_.nanoseconds(), cost_, is_typical_);
   return flags_;
 }
 
 // By the cores that shared it. It varies with the data, and with what else the machine does.
-void NestOnDevice::note_time(KernelCode& code, double nanoseconds, double cost) {
-  if (cost <= 0) return;
+void NestOnDevice::note_host(KernelCode& code, bool is_compiled, double nanoseconds, double cost) {
+  is_typical_ = is_typical_ && is_compiled;
+  if (cost <= 0 || !is_compiled) return;
   const double times = nanoseconds * cores_for(cost) / cost;
   const double before = code.times_guessed;
   code.times_guessed = before == 0 ? times : std::min(times, (before + times) / 2);

@@ -26,8 +26,8 @@ class NestOnDevice {
   NestOnDevice& operator=(const NestOnDevice&) = delete;
   ~NestOnDevice();  // what hasn't been brought home is lost
 
-  // So that what they took decides for later ones.
-  static void note_time(KernelCode& code, double nanoseconds, double cost);
+  // A launch on the host: what it took decides for later ones, where it was compiled.
+  void note_host(KernelCode& code, bool is_compiled, double nanoseconds, double cost);
   // Is the launch worth its way? cost: on one core, in ns. extent: of the parallel loop; elements:
   // of the lanes in it, too, about.
   bool takes(const NestLaunch& launch, KernelCode& code, double cost, std::int64_t extent,
@@ -91,8 +91,9 @@ class NestOnDevice {
   Costs latest_;                       // of the launch that was taken
   const bool is_open_;                 // else all stays on the host
   const Stopwatch watch_;
-  double cost_ = 0;   // guessed, of all launches by now
-  double ahead_ = 0;  // the time of launches that nobody has waited for
+  double cost_ = 0;         // guessed, of all launches by now
+  bool is_typical_ = true;  // none on the host was interpreted
+  double ahead_ = 0;        // the time of launches that nobody has waited for
   unsigned flags_ = 0;
   bool is_told_later_ = false;
 };

@@ -139,6 +139,8 @@ struct LoopNest::Program {
     return has_conditions ? flags_of_interest & ~unsigned{flag_overflow} : flags_of_interest;
   }
   bool host_has_raised = false;
+  // The interpreter computes for all lanes what stands under conditions. Did it, in the latest run?
+  bool computes_under_conditions = false;
   std::vector<Scalar> registers, locals;
   std::vector<std::int64_t> integers;
   std::vector<Scalar> scalars;
@@ -402,7 +404,7 @@ class NestRun {
 
   unsigned run() {
     clear_float_flags();
-    state_.host_has_raised = false;
+    state_.host_has_raised = state_.computes_under_conditions = false;
     begin_sweeps();
     try {
       const std::span<const NestStep> all = program_.steps;
@@ -696,10 +698,18 @@ class NestRun {
                             .near = near};
     Engine& engine = Engine::get();
     KernelCode& code = *state_.code[at(number)];
+    note_tier(code);
     if (!device_ || code.is_for_host)
       flags_ |= engine.launch(code, l.pace, arguments, shape);
     else
       launch_and_measure(l, code, arguments, shape);
+  }
+
+  // Of a launch that is about to run on the host.
+  void note_tier(const KernelCode& code) {
+    if (state_.has_conditions && !state_.computes_under_conditions)
+      state_.computes_under_conditions =
+          !code.is_compiled() || Engine::get().settings.tier == Tier::Interpreter;
   }
 
   // ---- on a device ------------------------------------------------------------------------------
@@ -713,7 +723,7 @@ class NestRun {
     const bool is_compiled = code.is_compiled();
     const Stopwatch watch;
     flags_ |= Engine::get().launch(code, l.pace, arguments, shape);
-    if (is_compiled) NestOnDevice::note_time(code, watch.nanoseconds(), shape.cost);
+    device_->note_host(code, is_compiled, watch.nanoseconds(), shape.cost);
   }
 
   // Chunks decide the order of sums. Where that is not to be seen, there are more of them, one a
@@ -787,6 +797,7 @@ class NestRun {
     r.extent = r.end - r.begin;
     if (l.grain == PlanNode::Grain::Tile) r.cut(chunk_length(l, r.extent));
     if (r.chunk > 1 && l.integers.size() > SweptLaunch::most_integers) return false;
+    note_tier(*state_.code[at(number)]);
     SweptLaunch& swept = state_.sweep.next();
     swept.number = number;
     swept.code = state_.code[at(number)].get();
@@ -1044,15 +1055,10 @@ std::optional<unsigned> LoopNest::run_if_short(const NestCall& call, bool is_hea
   }
 }
 
-// The interpreter computes for all lanes what stands under conditions.
 unsigned LoopNest::judged(const NestCall& call, unsigned raised) {
   const Program& program = this->program(call);
-  const auto is_interpreted = [](const std::shared_ptr<KernelCode>& code) {
-    return !code->is_compiled();
-  };
-  const bool is_doubtful =
-      program.has_conditions && std::ranges::any_of(program.code, is_interpreted);
-  return judge_.judge(routine_, {}, call, raised, program.host_has_raised || is_doubtful);
+  return judge_.judge(routine_, {}, call, raised,
+                      program.host_has_raised || program.computes_under_conditions);
 }
 
 }  // namespace frit
