@@ -121,9 +121,9 @@ bool Engine::run_call_on_device(const Step& step, Running& running) {
 
 void Engine::run_call_on_host(const Step& step, Running& running) {
   const Node& node = running.nodes[step.node];
-  const Stopwatch watch(residence_ && device_pays());
+  const Stopwatch watch(measures_host());
   run_call(node);
-  if (!residence_ || !device_pays()) return;
+  if (!measures_host()) return;
   MatrixProducts products;
   CallKernel kernel;
   if (node.site->call->describe(products))

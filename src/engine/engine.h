@@ -393,6 +393,8 @@ class Engine {
     return kind == DeviceKind::Auto || kind == DeviceKind::AutoEmulated;
   }
   bool device_pays() const { return has_to_pay(settings.device); }
+  // Where the device's times are a model's, the host's are too: else tests would depend on them.
+  bool measures_host() const { return residence_ && settings.device == DeviceKind::Auto; }
   // Where it has to: have launches taken as long by now as it takes to open one? These took `cost`.
   bool is_worth_opening(double cost);
   void fetch(Base* base);

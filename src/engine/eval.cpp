@@ -528,7 +528,7 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   if (may_keep)
     overwritten =
         overwritten_by(running.cached.plan->groups[step.group].nodes, running.nodes, most_kept);
-  const bool is_timed = residence_ && device_pays() && code.is_compiled();
+  const bool is_timed = measures_host() && code.is_compiled();
   const Stopwatch watch(is_timed);
   const unsigned flags =
       this->launch(code, launch.pace, {pointers.data(), launch.integers.data(), scalars.data()},
