@@ -411,6 +411,7 @@ class Engine {
   DeviceChoice device_code_for(const Step& step, KernelCode& code, const Running& running);
   // Is the device to run the sweep's launches one by one? Else their memory is brought home.
   bool takes_apart(const PlanSweep& sweep, Running& running);
+  void note_sweep(const PlanSweep& sweep, double nanoseconds, const CachedPlan& cached);
   struct Transfers {
     std::int64_t there = 0;  // bytes that the device would have to be brought,
     std::int64_t back = 0;   // and the host

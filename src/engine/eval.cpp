@@ -234,8 +234,10 @@ void Engine::run(CachedPlan& cached) {
       if (sweep < plan.sweeps.size() && k == plan.sweeps[sweep].first) {
         const PlanSweep& together = plan.sweeps[sweep];
         const auto& codes = cached.swept_code[sweep++];
+        const Stopwatch watch(measures_host());
         if (!(residence_ && takes_apart(together, running)) &&
             run_in_sweep(together, codes, running)) {
+          if (measures_host()) note_sweep(together, watch.nanoseconds(), cached);
           for (; k < together.behind; ++k)
             for (std::uint32_t node : plan.groups[plan.steps[k].group].nodes) finished[node] = true;
           continue;

@@ -284,8 +284,14 @@ void NestOnDevice::fetch_array(std::size_t array, const Area& area) {
   const std::int64_t bytes = span.high - span.low, item = size_of(body_.operands[array].dtype);
   const DeviceAddress from = area.address + static_cast<DeviceAddress>(span.low - area.low);
   std::byte* low = area.low + (span.low - area.low);
-  if (is_dense(a, bytes, item)) return residence_->download(low, from, bytes);
-  std::vector<std::byte> memory(static_cast<std::size_t>(bytes));
+  std::vector<std::byte> memory;
+  bool has_gaps = !is_dense(a, bytes, item);
+  try {
+    if (has_gaps) memory.resize(static_cast<std::size_t>(bytes));
+  } catch (const std::bad_alloc&) {  // better than to lose the results
+    has_gaps = false;
+  }
+  if (!has_gaps) return residence_->download(low, from, bytes);
   residence_->download(memory.data(), from, bytes);
   copy_elements({a.data, a.strides}, {memory.data() + (a.data - low), a.strides}, a.shape,
                 static_cast<int>(item));

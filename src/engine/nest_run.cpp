@@ -139,7 +139,8 @@ struct LoopNest::Program {
     return has_conditions ? flags_of_interest & ~unsigned{flag_overflow} : flags_of_interest;
   }
   bool host_has_raised = false;
-  // The interpreter computes for all lanes what stands under conditions. Did it, in the latest run?
+  // The interpreter computes for all lanes what stands under conditions, and a device may. Did they,
+  // in the latest run?
   bool computes_under_conditions = false;
   std::vector<Scalar> registers, locals;
   std::vector<std::int64_t> integers;
@@ -776,6 +777,7 @@ class NestRun {
                        .elements = elements,
                        .own = own}))
       return false;
+    state_.computes_under_conditions |= state_.has_conditions;
     for (const ChunkReduction& reduction : l.reductions) combine(reduction, *r);
     return true;
   }

@@ -322,6 +322,16 @@ bool Engine::takes_apart(const PlanSweep& sweep, Running& running) {
   return false;
 }
 
+// Each of its launches is taken to have had a part of the time.
+void Engine::note_sweep(const PlanSweep& sweep, double nanoseconds, const CachedPlan& cached) {
+  double cost = 0;
+  for (std::size_t k = sweep.first; k < sweep.behind; ++k)
+    if (cached.plan->steps[k].kind == StepKind::Launch) cost += cached.plan->steps[k].launch.cost;
+  for (std::size_t k = sweep.first; k < sweep.behind; ++k)
+    if (cached.plan->steps[k].kind == StepKind::Launch)
+      cached.code[k]->host_rate.note(nanoseconds, cost);
+}
+
 std::string_view Engine::run_on_device(const Step& step, KernelCode& code, Running& running) {
   const LaunchStep& launch = step.launch;
   const auto [ready, why_not, saved, brought] = device_code_for(step, code, running);
