@@ -60,10 +60,9 @@ struct KernelCode {
   const DeviceCode* on_device = nullptr;
   bool is_for_host = false;       // the device has none,
   std::string why_not_on_device;  // and why
-  // How many times its guessed cost it took on the host; 0: that wasn't measured yet. Nobody knows
-  // beforehand how often a while goes round.
-  double times_guessed = 0;
-  HostRate host_rate;  // of a plan's launches
+  // Of a plan's launches; of a nest's, by the cores that share one: nobody knows beforehand how
+  // often a while goes round.
+  HostRate host_rate, core_rate;
 };
 
 // What explain says of a node; its text is made when somebody asks.

@@ -117,9 +117,8 @@ NestOnDevice::Costs NestOnDevice::costs_of(const NestLaunch& launch, double cost
     is_needed[at(area_of_[at(p.number)])] = true;
     if (launch.kernel->operands[k].written) is_written[at(area_of_[at(p.number)])] = true;
   }
-  const std::vector<bool> is_whole = whole_areas(launch);
   for (std::size_t a = 0; a < areas_.size(); ++a) {
-    if (is_needed[a] && !areas_[a].is_there && !is_whole[a])
+    if (is_needed[a] && !areas_[a].is_there && !is_whole_[a])
       found.brought += over(areas_[a], costs.upload_byte);
     if (is_written[a] && !areas_[a].is_newest)
       found.brought += over(areas_[a], costs.download_byte);
@@ -133,12 +132,13 @@ bool NestOnDevice::takes(const NestLaunch& launch, KernelCode& code, double gues
                          std::int64_t extent, double elements) {
   Engine& engine = Engine::get();
   cost_ += guessed;
-  const double cost = guessed * std::max(1.0, code.times_guessed);
+  const double cost = std::max(guessed, code.core_rate.time_of(guessed, guessed));
   if (!is_open_ && !engine.device_takes_all()) return false;
   if (code.is_for_host || (cost < engine.least_device_cost() && !is_any_newest())) return false;
   if (!residence_) residence_ = engine.device_for(cost);
   if (!residence_) return false;
   locate();
+  is_whole_ = whole_areas(launch);
   latest_ = costs_of(launch, cost, static_cast<std::int64_t>(elements));
   const auto pays = [&] {
     return engine.device_takes_all() ||
@@ -206,7 +206,6 @@ bool NestOnDevice::run(const Run& run) {
   };
   std::vector<DeviceAddress> addresses;
   std::vector<Area*> written;
-  const std::vector<bool> is_whole = whole_areas(run.launch);
   bool has_own = false;
   DeviceOutcome outcome;
   std::vector<std::pair<Area*, DeviceAddress>> kept;
@@ -222,7 +221,7 @@ bool NestOnDevice::run(const Run& run) {
         has_own = true;
       } else if (const std::int32_t a = area_of_[at(p.number)]; a >= 0) {
         Area& area = areas_[at(a)];
-        bring(area, is_whole[at(a)]);
+        bring(area, is_whole_[at(a)]);
         addresses.push_back(area.address + static_cast<DeviceAddress>(first - area.low));
         if (kernel.operands[k].written && std::ranges::find(written, &area) == written.end())
           written.push_back(&area);
@@ -334,10 +333,7 @@ unsigned NestOnDevice::finish() {
 // By the cores that shared it. It varies with the data, and with what else the machine does.
 void NestOnDevice::note_host(KernelCode& code, bool is_compiled, double nanoseconds, double cost) {
   is_typical_ = is_typical_ && is_compiled;
-  if (cost <= 0 || !is_compiled) return;
-  const double times = nanoseconds * cores_for(cost) / cost;
-  const double before = code.times_guessed;
-  code.times_guessed = before == 0 ? times : std::min(times, (before + times) / 2);
+  if (is_compiled) code.core_rate.note(nanoseconds * cores_for(cost), cost);
 }
 
 }  // namespace frit

@@ -88,8 +88,10 @@ class NestOnDevice {
   Residence* residence_ = nullptr;  // null: not needed yet
   std::vector<Area> areas_;
   std::vector<std::int32_t> area_of_;  // by array; -1: it has no elements
-  Costs latest_;                       // of the launch that was taken
-  const bool is_open_;                 // else all stays on the host
+  // Of the launch that was taken: its costs; by area, whether it stores all of it.
+  Costs latest_;
+  std::vector<bool> is_whole_;
+  const bool is_open_;  // else all stays on the host
   const Stopwatch watch_;
   double cost_ = 0;         // guessed, of all launches by now
   bool is_typical_ = true;  // none on the host was interpreted

@@ -793,11 +793,9 @@ class NestRun {
   bool waits_for_sweep(std::int32_t number, const NestLaunch& l) {
     const NestSweeps& sweeps = program_.sweeps;
     if (!state_.sweep.pays() || !sweeps.may_sweep[at(number)]) return false;
-    Range r;
-    std::tie(r.begin, r.end) = range(*l.loop, l.parts);
-    if (r.begin >= r.end) return true;
-    r.extent = r.end - r.begin;
-    if (l.grain == PlanNode::Grain::Tile) r.cut(chunk_length(l, r.extent));
+    const std::optional<Range> found = range_of(l);
+    if (!found) return true;
+    const Range& r = *found;
     if (r.chunk > 1 && l.integers.size() > SweptLaunch::most_integers) return false;
     note_tier(*state_.code[at(number)]);
     SweptLaunch& swept = state_.sweep.next();

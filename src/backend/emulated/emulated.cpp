@@ -103,7 +103,7 @@ class EmulatedDevice final : public Device {
     *where.is_finite = std::ranges::find(answers, 0) == answers.end();
     return true;
   }
-  // Of none all is worth it: the more goes there, the more is tested.
+  // Where there are none, all is worth it: the more goes there, the more is tested.
   Costs costs() const override { return costs_; }
 
  private:
