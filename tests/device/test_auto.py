@@ -80,8 +80,7 @@ def test_what_is_read_each_time_stays_on_the_host():
     print(sum(went[:100]), sum(went[100:]))
     """
     soon, later = ended_well(process(program, FRIT_DEVICE="emulated-auto"))
-    assert int(soon) < 40
-    assert int(later) < 10
+    assert 0 < int(soon) + int(later) < 10
 
 
 # The host's sweeps write arrays of which the device has a copy.
