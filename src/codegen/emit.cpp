@@ -79,11 +79,8 @@ EmittedKernel Emitter::run() {
                         {pointer_, pointer_, pointer_, int64_, int64_, pointer_, pointer_}, false);
   function_ = Function::Create(type, GlobalValue::ExternalLinkage, entry_name, module_);
   function_->setDoesNotThrow();
-  const std::string width = std::to_string(machine_.vector_bytes * 8);
   function_->addFnAttr("no-builtins");
   function_->addFnAttr("no-jump-tables", "true");
-  function_->addFnAttr("prefer-vector-width", width);
-  function_->addFnAttr("min-legal-vector-width", width);
   entry_ = new_block("entry");
   builder_.SetInsertPoint(entry_);
   BasicBlock* start = new_block("start");
@@ -105,6 +102,11 @@ EmittedKernel Emitter::run() {
   if (streamed_ && machine_.is_x86)
     builder_.CreateIntrinsic(Intrinsic::x86_sse_sfence, ArrayRef<Value*>());
   builder_.CreateRetVoid();
+  const unsigned bytes =
+      only_moves_.value_or(false) ? machine_.vector_bytes / 2 : machine_.vector_bytes;
+  const std::string width = std::to_string(bytes * 8);
+  function_->addFnAttr("prefer-vector-width", width);
+  function_->addFnAttr("min-legal-vector-width", width);
   return {std::move(call_outs_), is_improvable_};
 }
 
@@ -120,6 +122,9 @@ constexpr unsigned light_body =
 // With no more, memory that is far away decides: a line of each array by turns came sooner than two
 // (12 % for y += a * x with AVX-512 on a Xeon).
 constexpr unsigned lightest_body = 8, line_bytes = 64;
+// With next to nothing to compute, half registers came from the second cache 12 to 20 % sooner than
+// whole ones, most where arrays begin at different places of a line.
+constexpr unsigned slightest_body = 4;
 // An If with no more runs under its mask alone: cheaper than a branch on data, which is foreseen
 // wrongly now and then, and then waits for all that its condition is computed from.
 constexpr unsigned flat_body = 64;
@@ -151,6 +156,7 @@ class LaneSurvey {
   unsigned cost = 0;      // instructions of the formulas
   unsigned loads = 0;     // of more than one element
   bool fetches = false;   // ahead, by instructions
+  bool bypasses = false;  // the caches, with stores
   int tree = 0;           // the class of the loop's tree
   bool straight = true;   // no control flow inside, and no lane's address is computed from data
   bool branches = false;  // control flow that is more than a mask, except Whiles that compute
@@ -171,6 +177,7 @@ class LaneSurvey {
       if (is_gather) straight = false;
       if (is_gather && instr.kind == InstrKind::Load) ++gathers_;
       if (instr.result != no_value) weigh(instr);
+      bypasses |= instr.kind == InstrKind::Store && instr.streaming;
       const unsigned before = cost, gathers_before = gathers_;
       walk(instr.body);
       walk(instr.other);
@@ -308,10 +315,13 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
   // Part of a long row: an accumulator waits for itself, and what is left over hardly counts.
   const bool is_part = !vector_loop.reductions.empty() && !vector_loop.parallel &&
                        !isa<ConstantInt>(value(vector_loop.args[0]).part[0].scalar);
+  const bool is_far = survey.fetches && machine_.vector_bytes == line_bytes;
+  const bool only_moves = is_far && !survey.bypasses && survey.straight && survey.loads > 1 &&
+                          survey.cost <= slightest_body;
+  only_moves_ = only_moves_.value_or(true) && only_moves;
   if (survey.cost <= light_body) {
-    const bool is_far = survey.fetches && survey.cost <= lightest_body;
-    const unsigned vectors = is_far && machine_.vector_bytes == line_bytes ? 1 : 2;
-    lanes *= is_part ? accumulators : vectors;
+    const bool by_lines = is_far && !only_moves && survey.cost <= lightest_body;
+    lanes *= is_part ? accumulators : by_lines ? 1 : 2;
   }
   if (is_chain && survey.tree == 0) {
     if (effort_ == Effort::Quick)

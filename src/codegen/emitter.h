@@ -299,6 +299,7 @@ class Emitter {
   const Machine& machine_;
   const Effort effort_;
   bool is_improvable_ = false;
+  std::optional<bool> only_moves_;  // do all vector loops little else but load and store?
   Formulas& formulas_;
   llvm::Module& module_;
   llvm::LLVMContext& context_;

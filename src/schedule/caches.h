@@ -10,7 +10,7 @@ namespace frit {
 // Bytes that a launch touches: more than the caches hold, so that stores bypass them.
 inline constexpr std::int64_t streaming_from = 24 << 20;
 // More than the nearest cache holds.
-inline constexpr std::int64_t fetched_from = 200 << 10;
+inline constexpr std::int64_t fetched_from = 64 << 10;
 
 // Is what a launch loads fetched ahead by instructions? is_far: it touches more than fetched_from;
 // is_large: than streaming_from; is_plain: the processor's own prefetching finds its way, which
