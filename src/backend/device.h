@@ -76,8 +76,8 @@ class Device {
   };
   // wait: as long as it takes to make the code.
   virtual Found code_for(const std::shared_ptr<const Kernel>& kernel, bool wait) = 0;
-  // Throws DeviceError, or std::bad_alloc where there is no scratch memory for it. If its outcome is
-  // not told now, it may go on behind the call.
+  // Throws DeviceError, or std::bad_alloc where there is no scratch memory for it. Unless its
+  // outcome is told now, it may go on behind the call.
   virtual DeviceOutcome run(const DeviceCode& code, const DeviceLaunch& launch, Told outcome) = 0;
   // Of all launches whose outcome is told later. Waits for them.
   virtual DeviceOutcome told_later() = 0;

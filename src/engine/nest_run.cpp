@@ -139,8 +139,8 @@ struct LoopNest::Program {
     return has_conditions ? flags_of_interest & ~unsigned{flag_overflow} : flags_of_interest;
   }
   bool host_has_raised = false;
-  // The interpreter computes for all lanes what stands under conditions, and a device may. Did they,
-  // in the latest run?
+  // The interpreter computes for all lanes what stands under conditions, and a device may. Did
+  // they, in the latest run?
   bool computes_under_conditions = false;
   std::vector<Scalar> registers, locals;
   std::vector<std::int64_t> integers;

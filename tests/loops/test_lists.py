@@ -672,6 +672,65 @@ def test_a_short_program_without_numpy_does_not_get_the_engine(python, file):
     assert python("-m", "frit", path).stdout == python(path).stdout
 
 
+OBJECTS = """
+import sys
+if "frit" in sys.modules:
+    from frit.loops.run.place import Place
+    asked = 0
+    def counted(self, *given, start=Place.start):
+        global asked
+        asked += 1
+        return start(self, *given)
+    Place.start = counted
+class Square:
+    def __init__(self, number):
+        self.number, self.near = number, []
+    def larger(self):
+        count = 0
+        for other in self.near:
+            if other.number > self.number:
+                count += 1
+        return count
+squares = [Square(k) for k in range(81)]
+for square in squares:
+    square.near = [squares[(square.number + d) % 81] for d in (1, 80, 9, 72)]
+def total(of):
+    found = 0
+    for square in squares:
+        for _ in range(3):
+            found += of(square)
+    return found
+print([total(Square.larger) for _ in range(200)][-1])
+if "frit" in sys.modules:  # of 48,000 loops
+    assert asked < 1000, asked
+    assert "numpy" not in sys.modules
+"""
+
+
+def test_short_loops_of_a_program_without_numpy_are_asked_for_ever_more_seldom(python, file):
+    path = file("program.py", OBJECTS)
+    assert python("-m", "frit", path).stdout == python(path).stdout == "486\n"
+
+
+def test_loops_that_were_skipped_are_asked_for_once_they_are_long(python, file):
+    text = """
+import sys
+def f(n):
+    s = 0
+    for i in range(n):
+        s += i * i % 7
+    return s
+for k in range(300):
+    a = f(400)
+for k in range(100):
+    a += f(500_000)
+print(a, "frit._core" in sys.modules)
+"""
+    path = file("program.py", text)
+    expected = python(path).stdout.replace("False", "True")
+    assert python("-m", "frit", path).stdout == expected
+
+
 def test_lists_at_the_level_of_a_module(python, file):
     path = file("program.py", "import numpy\n" + MODULE)
     expected = python(path).stdout.replace("engine False", "engine True")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # seconds loops over lists take. Short loops gain little: they count as much less.
 ENGINE_WORTH, LISTS_TAKE = 1.0, 0.33
 SHORT_LOOP = 20e-6
+BRIEF_LOOP, STOPPING = 2e-6, 3e-7  # one that gains nothing; and what it takes to stop the clock
 ENOUGH_LOOPS = 100  # measured ones: then what they were guessed to take doesn't matter
 
 
@@ -23,7 +24,7 @@ class Lost:
     """Seconds that the loops of a program without NumPy take as Python; a clock of a place."""
 
     def __init__(self) -> None:
-        self.guessed = self.measured = self.began = 0.0
+        self.guessed = self.measured = self.began = self.since = 0.0
         self.loops = 0  # that were measured
         self.place: Place | None = None
 
@@ -33,14 +34,27 @@ class Lost:
             return True
         return self.measured > ENGINE_WORTH * part
 
-    def measure(self, seconds: float) -> None:
+    def measure(self, seconds: float, loops: int = 1) -> None:
         self.measured += seconds
-        self.loops += 1
+        self.loops += loops
+
+    def follow(self, place: Place) -> None:
+        """The loop of the place is measured, once it starts: for all since the latest one."""
+        self.place, self.since = place, place.asked_at
+        place.clock = self
+
+    def start(self) -> None:
+        self.began = now()
 
     def stop(self) -> None:
-        if self.place is not None:
-            self.measure(now() - self.began)
-            self.place.clock = self.place = None
+        place = self.place
+        if place is None:
+            return
+        ended, calls = now(), 1 + place.skipped
+        seconds = max(ended - self.began - STOPPING, 0.0)
+        place.brief = place.brief + 1 if seconds < BRIEF_LOOP else 0
+        self.measure(min(seconds * calls, ended - self.since), calls)
+        place.clock = self.place = None
 
 
 lost = Lost()

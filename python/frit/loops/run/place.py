@@ -53,10 +53,11 @@ OFTEN = 200e-6  # .. that is asked more often than that is not asked again
 INFINITY = float("inf")
 RANGE_ITERATOR = type(iter(range(0)))
 MOST_SHORT = 1000  # loops with exits, one behind the other, that are not worth to be asked for
+MOST_BRIEF = 8  # measured ones that are over before a nest would begin
 MOST_SHORT_WHILES = 10_000  # that end before their place is asked
 MOST_UNASKED = 5e-6  # .. of lists that nobody asks about
 DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
-MOST_PASSED_OVER = 10_000
+MOST_PASSED_OVER, FEWEST_SKIPPED = 10_000, 8
 MOST_OTHERS = 7  # bindings of a place beside the one that is used
 REBOUND = 0.02  # seconds, before one of those makes room for another one
 MOST_REBOUND = 20  # in vain
@@ -100,17 +101,18 @@ class Place:
     stay Python's there (peel.py).
     """
 
-    # Ask for `traced()` before `take`: a program that is being traced runs line by line.
     __slots__ = (
         "__weakref__",
         "_node",
         "_peel",
         "_traits",
         "again",
+        "asked_at",
         "at",
         "binding",
         "bindings",
         "bound_at",
+        "brief",
         "clock",
         "early",
         "fails",
@@ -147,16 +149,17 @@ class Place:
         "series",
         "shared",
         "since",
+        "skipped",
         "space",
         "spent",
         "take",
         "told",
+        "traced",
         "trees",
         "tuples",
         "turns",
         "varied",
     )
-    traced = staticmethod(sys.gettrace)
 
     def __init__(
         self,
@@ -169,6 +172,8 @@ class Place:
         turns: Turns | None = None,
     ) -> None:
         self.on = True
+        # Ask for `traced()` before `take`: a program that is being traced runs line by line.
+        self.traced: Callable[[], Any] = sys.gettrace
         self.trees: Trees | None = None  # of the text,
         self.at: At = (0, 0, "", 0)  # and where the loop stands in it
         self.fails: list[tuple[int, int]] = []  # where branches begin at which the nest fails
@@ -228,8 +233,11 @@ class Place:
         self.refusals = self.in_vain = 0  # the latter all of them
         self.since = 0.0  # the first refusal of those that are counted
         self.spent = 0.0  # seconds in these
-        self.pass_over = 0  # calls that are refused unseen
+        self.pass_over = 0  # calls that are refused unseen, where a gate hears of them
         self.passed_over = 0  # how many were, the last time
+        self.asked_at = 0.0  # the latest time without a gate; and how many calls go by unseen
+        self.skipped = 0
+        self.brief = 0  # measured calls, one behind the other, that gain nothing
         self.told = "it has not run yet" if turns is None else "it has not gone round often yet"
         if turns is not None and not turns.due and not is_module:
             self.__class__ = UnaskedWhile
@@ -463,7 +471,7 @@ class Place:
         if found is None:
             self.refuse(frame, began)
             return None, 0
-        self.refusals = self.passed_over = 0
+        self.refusals = self.passed_over = self.skipped = 0
         if self.is_module:
             given = dict(zip(self.outputs, found, strict=not self.is_pausing()))
             space.update(with_tuples(given, self.tuples) if self.tuples else given)
@@ -614,20 +622,24 @@ class Place:
 
         seconds = LITTLE
         if guess is not None:
-            seconds = guess.priced(value_of).seconds(value_of)
-        if seconds < LITTLE or not self.may_be_taken(values, space, seconds):
+            # Loops in functions are asked for by themselves, and measured.
+            seconds = guess.priced(value_of, 1).seconds(value_of)
+        is_short = seconds < LITTLE
+        if is_short or not self.may_be_taken(values, space, seconds):
             self.refusals += 1
             if self.refusals > MANY:
                 self.refusals = 0
-                self.pass_over = MOST_PASSED_OVER
-                self.on = _importer.may_have_arrays()
+                is_often = now() - self.asked_at < OFTEN * (1 + self.skipped)
+                if not _importer.may_have_arrays() or (is_often and not is_short):
+                    self.brief = NEVER  # nobody asks again
+                elif not is_short:
+                    self.skipped = MOST_PASSED_OVER
             return None
         lost.guessed += seconds
         if lost.is_worth_engine():
             return engine()
         if not self.is_peeled:
-            lost.place, lost.began = self, now()
-            self.clock = lost
+            lost.follow(self)
         return None
 
     def may_be_taken(
@@ -765,6 +777,8 @@ class Place:
                 self.give_up()
             return
         if self.told in _VERDICTS:
+            if self.gate is None and self.turns is None:
+                self.rest_a_while(frame, began)
             return
         self.in_vain += 1
         if self.in_vain > MOST_OUTER and self.is_all_in_vain():
@@ -781,8 +795,36 @@ class Place:
             self.turn_off_in(frame)
         elif self.passed_over or self.spent > DEAR * (ended - self.since):
             longer = max(MANY, 2 * self.passed_over)
-            self.pass_over = self.passed_over = min(longer, MOST_PASSED_OVER)
+            self.passed_over = min(longer, MOST_PASSED_OVER)
+            self.skip(self.passed_over)
             self.since = ended
+
+    def rest_a_while(self, frame: types.FrameType, began: float) -> None:
+        """Short loops are asked for ever more seldom, until that takes little of the time."""
+        if self.brief > MOST_BRIEF:
+            return self.turn_off_in(frame)
+        ended = now()
+        if ended - began > DEAR * (ended - self.asked_at):
+            self.skipped = min(max(FEWEST_SKIPPED, 2 * self.skipped), MOST_PASSED_OVER)
+        else:
+            self.skipped //= 2
+        self.asked_at = ended
+        self.skip(self.skipped)
+        if self.clock is lost:
+            lost.start()  # the last of all
+
+    def skip(self, calls: int) -> None:
+        """So many calls go by as Python; where there is no gate, at the price of a `next`."""
+        if self.gate is not None:
+            self.pass_over = calls
+        elif calls:
+            goes_by = itertools.chain(itertools.repeat(True, calls), map(self.wake, (None,)))
+            # Threads that come meanwhile, or too late, are told what the others were.
+            self.traced = functools.partial(next, goes_by, True)
+
+    def wake(self, _: None) -> Any:
+        self.traced = sys.gettrace
+        return sys.gettrace()
 
     def is_all_in_vain(self) -> bool:
         """Nor do the loops in it run as nests: only what asks for them costs time."""

@@ -24,6 +24,9 @@ SHORT = 1e-6
 WORTH, FIRST_WORTH = 10e-3, 6.0
 OF_ARRAYS_WORTH = 2.0  # times that, of a nest that makes arrays: it is written out by elements
 KEPT_WORTH = 1e-3  # the same for a nest that an earlier process has translated
+# Nanoseconds of an instruction of CPython's, and of a call beside those; and how often a loop in a
+# function goes round, of which nothing is known.
+_INSTRUCTION, _CALL, _ROUNDS = 10.0, 40.0, 24
 # What is done to a stack of numbers (loop_guess.h says what), and with what.
 Step = tuple[str, float]
 
@@ -41,15 +44,15 @@ class Guess:
     calls: list[tuple[str, float]] = field(default_factory=list)
     makes_arrays: bool = False  # of a few numbers, which a translation writes out
 
-    def priced(self, value_of: Callable[[str], Any]) -> Guess:
-        """With numbers for calls."""
+    def priced(self, value_of: Callable[[str], Any], rounds: int = _ROUNDS) -> Guess:
+        """With numbers for calls. rounds: of the loops in these."""
         if not self.calls:
             return self
         functions = [function_of(path, value_of) for path, _ in self.calls]
         makes_arrays = any(map(_makes_arrays, functions))
         scale = _OF_ARRAYS if makes_arrays else 1.0
         prices = [
-            scale * price_of(f) if f is not None else default
+            scale * price_of(f, rounds) if f is not None else default
             for f, (_, default) in zip(functions, self.calls, strict=True)
         ]
         steps = [("c", prices[int(n)]) if word == "k" else (word, n) for word, n in self.steps]
@@ -100,9 +103,6 @@ _OPERATIONS: dict[str, Callable[..., float]] = {
 }
 
 
-# Nanoseconds of an instruction of CPython's, and of a call beside those; and how often a loop in a
-# function goes round, of which nothing is known.
-_INSTRUCTION, _CALL, _ROUNDS = 10.0, 40.0, 24
 _MOST_CALLS = 4  # in one another
 # Functions that make arrays, in what is called with their results too: instructions take as many
 # times as long, about, since these are small arrays, or large ones that take longer still.
@@ -143,9 +143,9 @@ def _plain(value: Any) -> types.FunctionType | None:
     return value if isinstance(value, types.FunctionType) else None
 
 
-def price_of(function: types.FunctionType) -> float:
+def price_of(function: types.FunctionType, rounds: int = _ROUNDS) -> float:
     """Nanoseconds of a call."""
-    return _price_of_code(function, 0, {})
+    return _price_of_code(function, rounds, 0, {})
 
 
 def _makes_arrays(function: types.FunctionType | None) -> bool:
@@ -159,37 +159,41 @@ def makes_arrays(callees: Iterable[str], value_of: Callable[[str], Any]) -> bool
     return any(_makes_arrays(function_of(path, value_of)) for path in callees)
 
 
-_own_prices: WeakKeyDictionary[types.CodeType, float] = WeakKeyDictionary()
+_own_prices: WeakKeyDictionary[types.CodeType, dict[int, float]] = WeakKeyDictionary()
 
 
-def _own_price(code: types.CodeType) -> float:
+def _own_price(code: types.CodeType, rounds: int) -> float:
     """Without that of the functions it calls."""
     from opcode import opmap, opname
 
-    if code not in _own_prices:
+    known = _own_prices.setdefault(code, {})
+    if rounds not in known:
         text, cache = code.co_code, opmap.get("CACHE", 0)
         weights = [1] * (len(text) // 2)
         for at in range(0, len(text), 2):
             if "JUMP_BACKWARD" in opname[text[at]]:
                 begin = max(0, at // 2 + 1 - text[at + 1])
-                weights[begin : at // 2] = [_ROUNDS * x for x in weights[begin : at // 2]]
+                weights[begin : at // 2] = [rounds * x for x in weights[begin : at // 2]]
         count = sum(w for k, w in enumerate(weights) if text[2 * k] != cache)
-        _own_prices[code] = count * _INSTRUCTION + _CALL
-    return _own_prices[code]
+        known[rounds] = count * _INSTRUCTION + _CALL
+    return known[rounds]
 
 
 def _price_of_code(
-    function: types.FunctionType, depth: int, known: dict[tuple[types.CodeType, int], float]
+    function: types.FunctionType,
+    rounds: int,
+    depth: int,
+    known: dict[tuple[types.CodeType, int], float],
 ) -> float:
     """known: functions that call one another are met again and again."""
     code = function.__code__
     if (code, depth) not in known:
-        total = _own_price(code)
+        total = _own_price(code, rounds)
         if depth < _MOST_CALLS:
             space = function.__globals__
             called = (space.get(name) for name in code.co_names)
             others = (f for f in called if isinstance(f, types.FunctionType) and f is not function)
-            total += sum(_price_of_code(f, depth + 1, known) for f in others)
+            total += sum(_price_of_code(f, rounds, depth + 1, known) for f in others)
         known[code, depth] = total
     return known[code, depth]
 
