@@ -19,6 +19,7 @@ import pytest
 import frit
 from frit import _activity
 from frit.loops.find import implicit, rewrite
+from frit.loops.nest import lists
 from frit.loops.run import binding, place, traits, turns
 from frit.loops.run.site import OURS
 
@@ -91,6 +92,9 @@ STEPS = [
     "o.w[i % 4] += t",
     "t = o.w[s]",
 ]
+
+# What is not read behind the loop, the loop itself still may.
+RESULTS = ["i, s, t, x, out"] * 3 + ["out", "s, out", "t, x", "i"]
 
 
 class Thing:
@@ -195,11 +199,13 @@ SPACE = {"math": math, "np": np, "__name__": "program"}
 
 
 @np.errstate(all="ignore")
-def test_random_whiles_in_functions_do_what_python_does(at_once):
+def test_random_whiles_in_functions_do_what_python_does(at_once, monkeypatch):
     ran = 0
     for seed in range(FIRST, FIRST + PROGRAMS):
         numbers = random.Random(seed)
-        text = "def f(a, xs, n, x, o):\n" + body(numbers, 1, False) + "    return i, s, t, x, out\n"
+        text = "def f(a, xs, n, x, o):\n" + body(numbers, 1, False)
+        text += f"    return {numbers.choice(RESULTS)}\n"
+        monkeypatch.setattr(lists, "MORE", numbers.choice([1 << 16, 3]))
         calls = [arguments_of(numbers) for _ in range(3)]
         ran += runs_of_function(seed, text, SPACE, calls)
     assert ran > PROGRAMS // 5  # else nothing was tested
@@ -233,8 +239,6 @@ def test_a_bound_that_divides_by_nothing_in_this_call_stays_python(at_once):
 
 
 def test_a_list_that_is_appended_to_gets_room_as_often_as_it_needs_it(at_once, monkeypatch):
-    from frit.loops.nest import lists
-
     monkeypatch.setattr(lists, "MORE", 5)
 
     def f(n):
@@ -251,6 +255,23 @@ def test_a_list_that_is_appended_to_gets_room_as_often_as_it_needs_it(at_once, m
     parallel = frit.parallelize(f)
     for n in (0, 1, 5, 6, 7, 100, 899, 950):
         assert f(n) == parallel(n)
+    (site,) = parallel.__frit__.sites
+    assert site.calls > 20
+
+
+def test_what_only_the_loop_reads_is_kept_where_a_list_gets_room(at_once, monkeypatch):
+    monkeypatch.setattr(lists, "MORE", 5)
+
+    def f(t, end):
+        out, x = [], 1.0
+        while t < end:
+            x = math.cos(x + t)
+            out.append(x)
+            t += t / 64
+        return out
+
+    parallel = frit.parallelize(f)
+    assert f(0.25, 16.0) == parallel(0.25, 16.0)
     (site,) = parallel.__frit__.sites
     assert site.calls > 20
 

@@ -603,7 +603,7 @@ class _Body:
             return self.refuse(node, f"{names}: another function's")
         behind, turns = self.behind.get(id(node), flow.of[id(node)].assigns), _turns_of(node, exits)
         due = turns.due if turns is not None else []
-        if exits:
+        if turns is not None and turns.pauses:  # Python goes on, or the nest is asked again
             behind = live_at(exits, node, flow, behind)
             loop = flow.loops[id(node)]  # of which a round has been run
             bound |= (loop.target | loop.body.kills & loop.body.continues) & ~flow.deleted
