@@ -119,8 +119,14 @@ def _identity() -> list[bytes]:
             times += sorted((f.name, f.stat().st_mtime_ns) for f in files)
         flags = sys.flags
         options = flags.optimize, flags.dev_mode, flags.interactive, flags.inspect
-        _known_identity = [sys.version.encode(), repr((options, times)).encode()]
+        _known_identity = [sys.version.encode(), repr((options, _has_no_columns(), times)).encode()]
     return _known_identity
+
+
+def _has_no_columns() -> bool:
+    """Whether code says nothing of columns, which tracebacks show."""
+    is_set = not sys.flags.ignore_environment and os.environ.get("PYTHONNODEBUGRANGES")
+    return bool(is_set) or "no_debug_ranges" in sys._xoptions
 
 
 # Folders of what nests are made by.

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import functools
+import gc
 import importlib.machinery
+import operator
 import os
 import runpy
 import sys
@@ -109,6 +112,7 @@ def run(request: Request) -> None:
 
         atexit.register(profile.print_at_exit)
     frit.install()
+    gc.freeze()  # what the program has not made is not looked at for its garbage
     start = _STARTS[request.kind]
     try:
         _as_plain_python(lambda: start(request))
@@ -127,7 +131,9 @@ def _as_plain_python(start: Callable[[], None]) -> None:
     """Runs start(); an exception that nobody catches is shown without our own frames."""
     try:
         start()
-    except SystemExit:
+    except SystemExit as error:
+        if error.code is not None and not isinstance(error.code, (int, str)):
+            error.code = str(error.code)  # Python shows it when arrays have ended
         raise
     except BaseException as error:
         error.__traceback__ = _user_part(error.__traceback__)
@@ -145,9 +151,16 @@ def _as_plain_python(start: Callable[[], None]) -> None:
 _as_plain_python.__code__ = _as_plain_python.__code__.replace(co_stacksize=1 << 16)
 
 
+# Python has no frame below a program's: what looks for one, as a warning does, says "sys", line 1.
+_RUN = compile("exec(code, space)", "sys", "exec")
+
+
 def _user_part(traceback: types.TracebackType | None) -> types.TracebackType | None:
     """The traceback without the frames of this file."""
-    while traceback is not None and traceback.tb_frame.f_code.co_filename == __file__:
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code.co_filename != __file__ and code is not _RUN:
+            break
         traceback = traceback.tb_next
     return traceback
 
@@ -186,6 +199,7 @@ def _file(request: Request) -> None:
     sys.argv = [path, *request.arguments]
     if os.path.isdir(path) or _is_archive(path):
         sys.path[:1] = [_absolute(path)]
+        _let_recur(sys._getframe(), 1)
         runpy._run_module_as_main("__main__", False)  # type: ignore[attr-defined]
         return
     _look_first_in(os.path.dirname(os.path.realpath(path)))
@@ -213,6 +227,8 @@ def _absolute(path: str) -> str:
 
 
 def _is_archive(path: str) -> bool:
+    if not os.path.isfile(path):  # a pipe is read once
+        return False
     try:
         with open(path, "rb") as source:
             if source.read(2) != b"PK":
@@ -234,6 +250,7 @@ def _module(request: Request) -> None:
     sys.argv = ["-m", *request.arguments]
     _look_first_in(os.getcwd())
     _fresh_main()
+    _let_recur(sys._getframe(), 1)
     # What `python -m` itself runs: __main__ gets the module's own spec, name and file.
     runpy._run_module_as_main(request.what)  # type: ignore[attr-defined]
 
@@ -300,4 +317,27 @@ def _execute(text: str | bytes, file: str, module: types.ModuleType) -> None:
         from frit import _kept
 
         code = _kept.code_of(text, code, is_program=True)
-    exec(code, module.__dict__)
+    _let_recur(sys._getframe(), 4)
+    exec(_RUN, {"__name__": "sys", "code": code, "space": module.__dict__})
+
+
+def _let_recur(frame: types.FrameType | None, extra: int) -> None:
+    """A program may call as deep as without the frames below it.
+
+    extra: to come, with the calls of Python's own functions among them, which count, too.
+    """
+    while frame is not None:
+        frame, extra = frame.f_back, extra + 1
+    limit, set_limit = sys.getrecursionlimit, sys.setrecursionlimit
+    set_limit(limit() + extra)
+
+    @functools.wraps(limit)
+    def getrecursionlimit() -> int:
+        return limit() - extra
+
+    @functools.wraps(set_limit)
+    def setrecursionlimit(limit: int, /) -> None:
+        number = operator.index(limit)
+        set_limit(number + extra if number > 0 else number)
+
+    sys.getrecursionlimit, sys.setrecursionlimit = getrecursionlimit, setrecursionlimit

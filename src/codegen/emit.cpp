@@ -156,7 +156,6 @@ class LaneSurvey {
   unsigned cost = 0;      // instructions of the formulas
   unsigned loads = 0;     // of more than one element
   bool fetches = false;   // ahead, by instructions
-  bool bypasses = false;  // the caches, with stores
   int tree = 0;           // the class of the loop's tree
   bool straight = true;   // no control flow inside, and no lane's address is computed from data
   bool branches = false;  // control flow that is more than a mask, except Whiles that compute
@@ -177,7 +176,6 @@ class LaneSurvey {
       if (is_gather) straight = false;
       if (is_gather && instr.kind == InstrKind::Load) ++gathers_;
       if (instr.result != no_value) weigh(instr);
-      bypasses |= instr.kind == InstrKind::Store && instr.streaming;
       const unsigned before = cost, gathers_before = gathers_;
       walk(instr.body);
       walk(instr.other);
@@ -315,13 +313,13 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
   // Part of a long row: an accumulator waits for itself, and what is left over hardly counts.
   const bool is_part = !vector_loop.reductions.empty() && !vector_loop.parallel &&
                        !isa<ConstantInt>(value(vector_loop.args[0]).part[0].scalar);
-  const bool is_far = survey.fetches && machine_.vector_bytes == line_bytes;
-  const bool only_moves = is_far && !survey.bypasses && survey.straight && survey.loads > 1 &&
-                          survey.cost <= slightest_body;
+  const bool only_moves = kernel_.from_own_cache && machine_.vector_bytes == line_bytes &&
+                          survey.straight && survey.loads > 1 && survey.cost <= slightest_body;
   only_moves_ = only_moves_.value_or(true) && only_moves;
   if (survey.cost <= light_body) {
-    const bool by_lines = is_far && !only_moves && survey.cost <= lightest_body;
-    lanes *= is_part ? accumulators : by_lines ? 1 : 2;
+    const bool is_far = survey.fetches && survey.cost <= lightest_body && !only_moves;
+    const unsigned vectors = is_far && machine_.vector_bytes == line_bytes ? 1 : 2;
+    lanes *= is_part ? accumulators : vectors;
   }
   if (is_chain && survey.tree == 0) {
     if (effort_ == Effort::Quick)

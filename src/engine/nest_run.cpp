@@ -296,7 +296,8 @@ LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call
   });
   const std::int64_t bytes = bytes_touched(call, routine_.body);
   const bool is_far = bytes > fetched_from, is_large = bytes > streaming_from;
-  other_key_.push_back((is_far ? 1 : 0) | (is_large ? 2 : 0));
+  const bool is_near = is_in_own_cache(bytes);
+  other_key_.push_back((is_far ? 1 : 0) | (is_large ? 2 : 0) | (is_near ? 4 : 0));
   if (variant.last && variant.last->key == other_key_) return *variant.last;
   for (const auto& known : variant.programs)
     if (known->key == other_key_) return *(variant.last = known.get());
@@ -314,6 +315,7 @@ LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call
   facts.shortest_chunk = tuning.shortest_chunk;
   facts.is_far = is_far;
   facts.is_large = is_large;
+  facts.is_in_own_cache = is_near;
   auto made = std::make_unique<Program>();
   made->key = other_key_;
   made->program = lower_nest(

@@ -163,6 +163,8 @@ struct Kernel {
   Block code;
   // A launch of it may be asked to stop (backend/stop.h): it looks between rounds of its loops.
   bool may_stop = false;
+  // Its arrays are, most likely, in the caches that a core has for itself, but not in the first.
+  bool from_own_cache = false;
   bool operator==(const Kernel&) const = default;
 };
 

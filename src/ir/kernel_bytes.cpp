@@ -23,7 +23,9 @@ class Deserializer {
     }
     types(kernel_.scalars);
     kernel_.integers = reader_.number(0, INT32_MAX);
-    kernel_.may_stop = reader_.number(0, 2) != 0;
+    const std::int32_t flags = reader_.number(0, 4);
+    kernel_.may_stop = (flags & 1) != 0;
+    kernel_.from_own_cache = (flags & 2) != 0;
     types(kernel_.values);
     types(kernel_.locals);
     kernel_.code = block(0);

@@ -36,6 +36,7 @@ class Printer {
       item('n', static_cast<std::size_t>(k), DType::Int64);
     for (std::size_t k = 0; k < kernel_.locals.size(); ++k) item('l', k, kernel_.locals[k]);
     if (kernel_.may_stop) out_ << separator << "may stop";
+    if (kernel_.from_own_cache) out_ << separator << "from a core's own cache";
     out_ << '\n';
   }
 

@@ -164,6 +164,7 @@ class RandomCase {
       });
     case_.kernel = make_.kernel();
     case_.kernel.may_stop = chance(30);
+    case_.kernel.from_own_cache = chance(30);
     choose_libraries(case_.kernel.code, variance_of(case_.kernel));
     case_.end = has_rows_ ? rows_ : columns_;
     case_.scratch_bytes = scratch_bytes_;

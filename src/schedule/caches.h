@@ -10,7 +10,7 @@ namespace frit {
 // Bytes that a launch touches: more than the caches hold, so that stores bypass them.
 inline constexpr std::int64_t streaming_from = 24 << 20;
 // More than the nearest cache holds.
-inline constexpr std::int64_t fetched_from = 64 << 10;
+inline constexpr std::int64_t fetched_from = 200 << 10;
 
 // Is what a launch loads fetched ahead by instructions? is_far: it touches more than fetched_from;
 // is_large: than streaming_from; is_plain: the processor's own prefetching finds its way, which
@@ -18,6 +18,10 @@ inline constexpr std::int64_t fetched_from = 64 << 10;
 inline bool is_fetched_ahead(bool is_far, bool is_large, bool is_plain) {
   return is_amds_processor() ? is_large && !is_plain : is_far;
 }
+
+// Are the bytes that a launch touches more than the first cache holds, and few enough to be in the
+// second one?
+inline bool is_in_own_cache(std::int64_t bytes) { return bytes > 64 << 10 && bytes <= 1 << 20; }
 
 // Bytes of the cache that a core has for itself, and of the last one, which all share.
 double own_cache();

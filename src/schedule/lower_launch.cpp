@@ -131,6 +131,7 @@ void Body::finish_launch() {
 
 void Body::finish_launch_of(std::int64_t elements, std::int64_t bytes, double cost) {
   Kernel kernel = writer_.finish();
+  kernel.from_own_cache = is_in_own_cache(traffic().touched);
   find_neighbours(kernel.operands, step_.operands);
   step_.kernel = std::make_shared<const Kernel>(std::move(kernel));
   step_.elements = elements;

@@ -136,7 +136,9 @@ NestLaunch LaunchWriter::parallel(const PlanNode& node) {
 }
 
 NestLaunch LaunchWriter::finish() {
-  launch_.kernel = std::make_shared<const Kernel>(writer_.finish());
+  Kernel kernel = writer_.finish();
+  kernel.from_own_cache = facts_.is_in_own_cache;
+  launch_.kernel = std::make_shared<const Kernel>(std::move(kernel));
   bool has_while = false;
   for_each_instr(launch_.kernel->code,
                  [&](const Instr& instr) { has_while |= instr.kind == InstrKind::While; });

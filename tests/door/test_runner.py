@@ -8,6 +8,7 @@ import pty
 import select
 import signal
 import sys
+import threading
 
 import pytest
 
@@ -251,6 +252,61 @@ def test_tracebacks_show_no_frames_of_ours(python, file):
     )
     under_frit = python("-m", "frit", path).stdout
     assert "frit" not in under_frit.replace(str(path), "") and under_frit == python(path).stdout
+
+
+DEPTHS = """
+import sys
+import warnings
+
+def deep(k):
+    try:
+        return deep(k + 1)
+    except RecursionError:
+        return k
+
+print(deep(0), sys.getrecursionlimit())
+sys.setrecursionlimit(1500)
+print(deep(0), sys.getrecursionlimit())
+for bad in (0, "x", 2.5, 10**30):
+    try:
+        sys.setrecursionlimit(bad)
+    except Exception as error:
+        print(type(error), error)
+warnings.warn("from nowhere", stacklevel=2)
+"""
+
+
+def test_programs_may_call_as_deep_as_under_plain_python(python, file):
+    path = file("deep_program.py", DEPTHS)
+    file("package/__main__.py", DEPTHS)
+    for words in ([path], ["-c", DEPTHS], ["package"], ["-m", "deep_program"]):
+        plain, ours = python(*words), python("-m", "frit", *words)
+        assert ours.stdout == plain.stdout and "1000" in plain.stdout
+    assert python("-m", "frit", path).stderr == python(path).stderr  # "sys:1"
+
+
+def test_a_program_may_stand_in_a_pipe(python, file, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=["print(__name__)\n"])
+    writer.start()
+    assert python("-m", "frit", tmp_path / "pipe").stdout == "__main__\n"
+    writer.join()
+
+
+def test_an_array_as_exit_code_is_shown(python):
+    for code in ("np.arange(3)", "[np.arange(3)]", "None", "(1, 2)", "3"):
+        text = f"import sys, numpy as np\nsys.exit({code})"
+        plain = python("-c", text, check=False)
+        ours = python("-m", "frit", "-c", text, check=False)
+        assert (ours.returncode, ours.stderr) == (plain.returncode, plain.stderr)
+
+
+def test_code_without_columns_is_kept_apart(python, file):
+    path = file("columns.py", "def f(x):\n    for i in range(3):\n        x[i] = 1\nf([])\n")
+    assert "^^" in python(path, check=False).stderr
+    for words in ([], ["-X", "no_debug_ranges"], []):
+        plain = python(*words, path, check=False)
+        assert python(*words, "-m", "frit", path, check=False).stderr == plain.stderr
 
 
 def test_warnings_of_empty_means_are_numpys(python, file):
