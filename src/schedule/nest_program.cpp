@@ -248,6 +248,17 @@ class RunCost {
 
 }  // namespace
 
+namespace {
+
+// Between chunks a launch may be stopped, so they last for milliseconds at most, however many
+// rounds there are: as far as there is memory for what each makes of its own.
+std::int64_t longest_chunk(const NestLaunch& launch, std::int64_t rounds) {
+  constexpr std::int64_t longest = 1 << 22, most_chunks = 1 << 20;
+  return launch.arrays.empty() ? std::max(longest, rounds / most_chunks) : rounds;
+}
+
+}  // namespace
+
 std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds) {
   if (launch.grain == PlanNode::Grain::Tile) return launch.tile_length;
   constexpr std::int64_t most_chunks = 64, most_terms = 1 << 16;
@@ -255,7 +266,8 @@ std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds) {
   const std::int64_t even = (rounds + most_chunks - 1) / most_chunks;
   // Whole vectors: what is left over of one takes as long as all of it.
   const std::int64_t unit = std::min(launch.shortest_chunk, chunk_of_lanes);
-  return std::max(launch.shortest_chunk, (even + unit - 1) / unit * unit);
+  const std::int64_t length = (even + unit - 1) / unit * unit;
+  return std::max(launch.shortest_chunk, std::min(length, longest_chunk(launch, rounds)));
 }
 
 std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts& facts) {

@@ -54,6 +54,22 @@ def work(a, most=10**13):
         x = 3.7 * x * (1 - x)
     a[0, 0] = x
 """,
+    "a sum of many numbers": """
+def work(a, most=10**14):
+    s = 0
+    for k in range(most):
+        s += k % 7
+    a[0, 0] = s
+""",
+    "sums of quotients": """
+def work(a, most=10**14):
+    s = c = 0
+    for k in range(most):
+        s += 1.0 / (k + 1)
+        if k % 3 == 0:
+            c += 1
+    a[0, 0] = s + c
+""",
     "a while": """
 def work(a, most=10**12):
     for i in range(a.shape[0]):
