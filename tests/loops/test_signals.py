@@ -55,15 +55,15 @@ def work(a, most=10**13):
     a[0, 0] = x
 """,
     "a sum of many numbers": """
-def work(a, most=10**14):
+def work(a, most=10**13):
     s = 0
     for k in range(most):
         s += k % 7
     a[0, 0] = s
 """,
     "sums of quotients": """
-def work(a, most=10**14):
-    s = c = 0
+def work(a, most=10**12):
+    s, c = 0.0, 0
     for k in range(most):
         s += 1.0 / (k + 1)
         if k % 3 == 0:
