@@ -420,6 +420,60 @@ def _joblib() -> None:
 
     for owner in (hashing, sys.modules["joblib"]):
         replace(owner, "hash", _with_real_arguments(vars(hashing)["hash"]))
+    _joblib_files()
+    _joblib_workers()
+
+
+def _joblib_files() -> None:
+    """A file holds arrays as NumPy's, so that they may be mapped into memory."""
+    from joblib import numpy_pickle
+
+    save_any = numpy_pickle.NumpyPickler.save
+
+    def save(pickler: Any, value: Any) -> None:
+        save_any(pickler, real_of(value) if _is_array(value) else value)
+
+    replace(numpy_pickle.NumpyPickler, "save", save)
+
+
+def _joblib_workers() -> None:
+    """Workers get large arrays as maps of files, each of which is written once."""
+    import weakref
+
+    from joblib import _memmapping_reducer, executor, pool
+
+    reducers_of = _memmapping_reducer.get_memmapping_reducers
+    known: dict[int, tuple[Any, Any]] = {}
+
+    def real_array(array: Any) -> Any:
+        """The same one for the same array: joblib knows it again."""
+        number = id(array)
+        if number not in known:
+            known[number] = weakref.ref(array, lambda _: known.pop(number, None)), real_of(array)
+        return known[number][1]
+
+    def get_memmapping_reducers(*args: Any, **kwargs: Any) -> Any:
+        forward, backward = reducers_of(*args, **kwargs)
+        core: Any = sys.modules.get("frit._core")
+        reduce_real = forward.get(sys.modules["numpy"].ndarray)
+        most = getattr(reduce_real, "_max_nbytes", None)
+        if core is None or most is None:
+            return forward, backward
+
+        def reduce_array(array: Any) -> Any:
+            is_large = array.nbytes > most
+            return reduce_real(real_array(array)) if is_large else array.__reduce_ex__(4)
+
+        forward[core.Array] = reduce_array
+        return forward, backward
+
+    for owner in (_memmapping_reducer, executor, pool):
+        replace(owner, "get_memmapping_reducers", get_memmapping_reducers)
+
+
+def _is_array(value: Any) -> bool:
+    core = sys.modules.get("frit._core")
+    return core is not None and isinstance(value, core.Array)
 
 
 def _autograd() -> None:

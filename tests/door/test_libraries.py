@@ -407,6 +407,41 @@ def test_joblib_and_pillow_take_our_arrays(frit):
     assert frit(program) == "True\n[2.0, 3.0]\n255.0 4080\n"
 
 
+def test_joblib_maps_arrays_into_memory(python, file, tmp_path):
+    pytest.importorskip("joblib")
+    text = """
+import os
+import joblib
+import numpy as np
+
+def put(x, k):
+    try:
+        x[0] = 99
+    except ValueError as error:
+        return str(error)
+
+def first(x, k):
+    return float(x[k]), isinstance(x, np.ndarray)
+
+if __name__ == "__main__":
+    a = np.arange(1e6) * 2
+    joblib.dump(a, "a.jl")
+    m = joblib.load("a.jl", mmap_mode="r")
+    print(type(m).__name__, m.flags.writeable, os.path.getsize("a.jl"), m[5])
+    joblib.dump({"x": a, "y": [a[:3], a[:3]]}, "b.jl", compress=3)
+    b = joblib.load("b.jl")
+    print(b["x"].sum(), b["y"])
+    for function, given in ((put, a), (first, a), (first, a[:9])):
+        for backend in ("loky", "multiprocessing"):
+            calls = (joblib.delayed(function)(given, k) for k in range(3))
+            print(joblib.Parallel(2, backend=backend)(calls))
+    print(a[:2])
+"""
+    path = file("program.py", text)
+    plain = python(path).stdout
+    assert "read-only" in plain and python("-m", "frit", path).stdout == plain
+
+
 def test_standard_library_takes_our_arrays(frit):
     program = """
     import array, copy, json, math, pickle, statistics, struct, io, os, tempfile

@@ -251,6 +251,26 @@ def test_sums_of_complex_numbers_keep_their_type():
     assert type(frit.parallelize(total)(z[:0])) is complex
 
 
+def parts_by_attributes(z, t, out):
+    count = 0
+    for i in range(z.shape[0]):
+        for j in range(3):
+            out[i] += z.real[i, j] * 2 - z.imag[i, -1]
+            if z.imag[i, j] > t:
+                count += 1
+    return count
+
+
+@pytest.mark.parametrize("dtype", ["D", "F", "d", "f", "l"])
+def test_parts_of_whole_arrays_are_indexed(dtype):
+    z = (np.arange(600.0) * (0.5 - 0.25j)).real.astype(dtype).reshape(200, 3)
+    if dtype in "DF":
+        z += 1j * np.arange(200)[::-1, None]
+    for given in (z, z[::-2], np.asfortranarray(z)):
+        check(parts_by_attributes, given, 20, np.zeros(len(given)), compiled=dtype != "l")
+    check(parts_by_attributes, z[:, :2], 20, np.zeros(200))  # IndexError
+
+
 def into(z, out):
     for i in range(len(z)):
         out[i] = z[i]

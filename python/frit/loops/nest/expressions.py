@@ -294,6 +294,12 @@ class Expressions:
         return self.operand(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
 
     def of_Subscript(self, node: ast.Subscript) -> Any:
+        if isinstance(node.value, ast.Attribute) and node.value.attr in ("real", "imag"):
+            whole = self.operand(node.value.value)
+            if isinstance(whole, View) and whole.spans:
+                view = self.part(node, whole)
+                if not view.spans:
+                    return self.number_attribute(node, self.load(node, view), node.value.attr)
         owner = self.operand(node.value)
         if isinstance(owner, tuple):
             number = self.number(node.slice).literal
