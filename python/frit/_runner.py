@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import gc
 import importlib.machinery
 import operator
 import os
@@ -13,6 +12,7 @@ import sys
 import types
 from collections.abc import Callable
 
+from frit import _blas
 from frit._importer import looks_at_loops
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
@@ -112,7 +112,7 @@ def run(request: Request) -> None:
 
         atexit.register(profile.print_at_exit)
     frit.install()
-    gc.freeze()  # what the program has not made is not looked at for its garbage
+    _blas.freeze()
     start = _STARTS[request.kind]
     try:
         _as_plain_python(lambda: start(request))
