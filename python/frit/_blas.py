@@ -27,33 +27,17 @@ def load_numpy() -> None:
             os.environ.pop(_TIMEOUT, None)
 
 
-frozen = 0  # objects that the runner froze before the program began
-FEW = 5000
-
-
-def freeze() -> None:
-    """What is there before the program begins stays; no search for garbage goes through it."""
-    global frozen
-    gc.freeze()
-    frozen = gc.get_freeze_count()
-
-
 def _import_without_search() -> None:
     """All that an import makes stays; to look through it for garbage took 3 ms of 85."""
-    count = gc.get_freeze_count()
-    if not gc.isenabled() or count > frozen:  # some of these have ended
+    if not gc.isenabled():
         import numpy  # noqa: F401
 
         return
-    # Else the program has objects that may become garbage.
-    stays = count > 0 and gc.get_count()[2] == 0 and len(gc.get_objects()) < FEW
     gc.disable()
     try:
         import numpy  # noqa: F401
     finally:
-        if stays:
-            freeze()
-        elif not count:
+        if not gc.get_freeze_count():
             gc.freeze()  # the one way to make objects old without looking at them
             gc.unfreeze()
         gc.enable()

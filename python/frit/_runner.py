@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import gc
 import importlib.machinery
 import operator
 import os
@@ -12,7 +13,6 @@ import sys
 import types
 from collections.abc import Callable
 
-from frit import _blas
 from frit._importer import looks_at_loops
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
@@ -112,7 +112,7 @@ def run(request: Request) -> None:
 
         atexit.register(profile.print_at_exit)
     frit.install()
-    _blas.freeze()
+    gc.freeze()  # searches for garbage go through what the program makes
     start = _STARTS[request.kind]
     try:
         _as_plain_python(lambda: start(request))

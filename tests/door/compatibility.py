@@ -552,6 +552,9 @@ LIMITS = """\
 | `np.load = mine`, `mock.patch("numpy.load")` | hold for your program; installed libraries go on to call NumPy's. New names (`np.int = int`) they find |
 | pickles of ufuncs and generators | are NumPy's, and give NumPy's |
 | reference counts, private attributes, texts set by `add_newdoc` | are those of Frit's objects |
+| `sys.modules["numpy"]`, `np.__name__`, `pydoc.locate("numpy.ndarray")` | are NumPy itself, `frit.numpy`, NumPy's own class: what a program gets is decided where it imports |
+| `gc.get_objects()`, `tracemalloc` | do not list what was there before the program began; see no memory of arrays |
+| `sys._getframe(1)` of a program's own code | is a frame of Frit's runner (`sys.getrecursionlimit` leaves these out) |
 | the last bits of exp, sin, pow and their like | within 4 ulp of the true value, as NumPy's, but not NumPy's bits |
 """
 
