@@ -153,6 +153,8 @@ void write_idle(const Array& array, std::int64_t offset, const void* element, st
   std::byte* to = array.base()->data + array.offset() + offset;
   if (size == 8)  // known to the compiler: no call
     std::memcpy(to, element, 8);
+  else if (size == 16)
+    std::memcpy(to, element, 16);
   else
     std::memcpy(to, element, size);
   std::atomic_ref(array.base()->stamp).store(0, std::memory_order_release);  // behind the write
@@ -170,6 +172,11 @@ Array element_of(const Array& array, std::int64_t offset) {
 
 bool write_element(const Array& array, std::int64_t offset, PyObject* value) {
   if (double number; array.dtype() == DType::Float64 && read_double(value, number))
+    if (is_idle(array)) {
+      write_idle(array, offset, &number, sizeof number);
+      return true;
+    }
+  if (Py_complex number; array.dtype() == DType::Complex128 && read_complex(value, number))
     if (is_idle(array)) {
       write_idle(array, offset, &number, sizeof number);
       return true;

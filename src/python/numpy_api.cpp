@@ -356,6 +356,14 @@ bool read_double(PyObject* object, double& value) {
   return is_double;
 }
 
+bool read_complex(PyObject* object, Py_complex& value) {
+  const bool is_read =
+      PyComplex_CheckExact(object) ||
+      Py_TYPE(object) == scalar_types[static_cast<int>(DType::Complex128)];  // derives from complex
+  if (is_read) value = reinterpret_cast<PyComplexObject*>(object)->cval;
+  return is_read;
+}
+
 std::optional<Scalar> element_value(PyObject* object, DType dtype) {
   if (PyFloat_CheckExact(object)) return float_value(PyFloat_AS_DOUBLE(object), dtype);
   if (PyLong_CheckExact(object)) {

@@ -51,6 +51,8 @@ inline PyObject* make_scalar(const Scalar& value) { return make_scalar(value.byt
 std::optional<Scalar> numpy_scalar_value(PyObject* object);
 // That of a Python float or np.float64; false: some other object.
 bool read_double(PyObject* object, double& value);
+// The same of a complex or numpy.complex128.
+bool read_complex(PyObject* object, Py_complex& value);
 
 // The value of a Python or NumPy scalar converted as an assignment to an element of this type would
 // do it, if that needs no warning or error; nullopt: ask NumPy.
