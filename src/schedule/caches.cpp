@@ -30,6 +30,17 @@ std::int64_t cache_bytes(int level) {
 
 }  // namespace
 
+// What does little but load and store.
+bool gains_from_own_cache(const Kernel& kernel) {
+  constexpr int most_operations = 4, fewest_loads = 2;
+  int operations = 0, loads = 0;
+  for_each_instr(kernel.code, [&](const Instr& instr) {
+    operations += instr.kind == InstrKind::Apply || instr.kind == InstrKind::Cast;
+    loads += instr.kind == InstrKind::Load;
+  });
+  return operations <= most_operations && loads >= fewest_loads;
+}
+
 double own_cache() {
   static const std::int64_t size = cache_bytes(2);
   return static_cast<double>(size > 0 ? size : 512 << 10);

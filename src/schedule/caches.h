@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "ir/kernel.h"
 #include "ops/level.h"
 
 namespace frit {
@@ -22,6 +23,8 @@ inline bool is_fetched_ahead(bool is_far, bool is_large, bool is_plain) {
 // Are the bytes that a launch touches more than the first cache holds, and few enough to be in the
 // second one?
 inline bool is_in_own_cache(std::int64_t bytes) { return bytes > 64 << 10 && bytes <= 1 << 20; }
+// Kernel::from_own_cache, where that matters: others need no code of their own for it.
+bool gains_from_own_cache(const Kernel& kernel);
 
 // Bytes of the cache that a core has for itself, and of the last one, which all share.
 double own_cache();

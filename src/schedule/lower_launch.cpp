@@ -131,7 +131,8 @@ void Body::finish_launch() {
 
 void Body::finish_launch_of(std::int64_t elements, std::int64_t bytes, double cost) {
   Kernel kernel = writer_.finish();
-  kernel.from_own_cache = is_in_own_cache(traffic().touched);
+  kernel.from_own_cache =
+      !segment_.for_device && is_in_own_cache(traffic().touched) && gains_from_own_cache(kernel);
   find_neighbours(kernel.operands, step_.operands);
   step_.kernel = std::make_shared<const Kernel>(std::move(kernel));
   step_.elements = elements;

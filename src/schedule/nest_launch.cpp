@@ -137,7 +137,7 @@ NestLaunch LaunchWriter::parallel(const PlanNode& node) {
 
 NestLaunch LaunchWriter::finish() {
   Kernel kernel = writer_.finish();
-  kernel.from_own_cache = facts_.is_in_own_cache;
+  kernel.from_own_cache = facts_.is_in_own_cache && gains_from_own_cache(kernel);
   launch_.kernel = std::make_shared<const Kernel>(std::move(kernel));
   bool has_while = false;
   for_each_instr(launch_.kernel->code,

@@ -403,6 +403,25 @@ TEST(NestLaunch, what_the_next_rows_load_and_store_is_fetched_while_the_ones_bef
             std::string::npos);
 }
 
+TEST(NestLaunch, little_but_loads_and_stores_are_told_what_cache_they_are_from) {
+  const auto kernel_of = [](int terms, bool is_near) {
+    NestMaker m;
+    const int x = m.array(DType::Float64, 1), y = m.array(DType::Float64, 1), n = m.integer();
+    m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+      ValueId sum = m.load(x, {i});
+      for (int k = 0; k < terms; ++k) sum = m.plus(sum, m.load(y, {i}));
+      m.store(y, {i}, sum);
+    });
+    const auto program =
+        lowered(m.routine(), {1, 1}, {.unit_axes = {}, .rounds = {}, .is_in_own_cache = is_near});
+    return print(*program->launches.at(0).kernel);
+  };
+  const std::string words = "from a core's own cache";
+  EXPECT_NE(kernel_of(1, true).find(words), std::string::npos);
+  EXPECT_EQ(kernel_of(1, false).find(words), std::string::npos);
+  EXPECT_EQ(kernel_of(6, true).find(words), std::string::npos) << kernel_of(6, true);
+}
+
 // Behind the last group of a part come another thread's rows.
 TEST(NestLaunch, the_last_rows_of_a_part_fetch_none_behind_them) {
   const std::string kernel =
