@@ -119,6 +119,9 @@ def evals_of_a_call(function, data):
 def test_elementwise_rounds_wait_and_others_do_not():
     data = numpy.full(N, 0.25), numpy.zeros(N)
     with np.errstate(all="ignore"):
+        for _ in range(2):  # while kernels are made a call may take fewer
+            evals_of_a_call(summed, data)
+            _core.wait_for_compiler()
         first = {f: evals_of_a_call(f, data) for f in (logistic, summed)}
         for _ in range(20):
             evals_of_a_call(logistic, data)
@@ -126,4 +129,5 @@ def test_elementwise_rounds_wait_and_others_do_not():
         _core.wait_for_compiler()
         evals_of_a_call(logistic, data)
         assert evals_of_a_call(logistic, data) <= first[logistic] / 2
-        assert evals_of_a_call(summed, data) == first[summed]
+        # Which rounds run together at the start of a call depends on the one before.
+        assert abs(evals_of_a_call(summed, data) - first[summed]) <= 1
