@@ -199,9 +199,7 @@ def _file(request: Request) -> None:
     sys.argv = [path, *request.arguments]
     if os.path.isdir(path) or _is_archive(path):
         sys.path[:1] = [_absolute(path)]
-        _let_recur(sys._getframe(), 1)
-        runpy._run_module_as_main("__main__", False)  # type: ignore[attr-defined]
-        return
+        return _run_as_main("__main__", False)
     _look_first_in(os.path.dirname(os.path.realpath(path)))
     try:
         with open(path, "rb") as source:
@@ -250,9 +248,13 @@ def _module(request: Request) -> None:
     sys.argv = ["-m", *request.arguments]
     _look_first_in(os.getcwd())
     _fresh_main()
+    _run_as_main(request.what)
+
+
+def _run_as_main(*module: Any) -> None:
+    """What `python -m` itself runs: __main__ gets the module's own spec, name and file."""
     _let_recur(sys._getframe(), 1)
-    # What `python -m` itself runs: __main__ gets the module's own spec, name and file.
-    runpy._run_module_as_main(request.what)  # type: ignore[attr-defined]
+    runpy._run_module_as_main(*module)  # type: ignore[attr-defined]
 
 
 def _command(request: Request) -> None:

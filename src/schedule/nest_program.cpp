@@ -246,10 +246,6 @@ class RunCost {
   const PlanFacts& facts_;
 };
 
-}  // namespace
-
-namespace {
-
 // Between chunks a launch may be stopped, so they last for milliseconds at most, however many
 // rounds there are: as far as there is memory for what each makes of its own.
 std::int64_t longest_chunk(const NestLaunch& launch, std::int64_t rounds) {

@@ -294,12 +294,9 @@ class Expressions:
         return self.operand(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
 
     def of_Subscript(self, node: ast.Subscript) -> Any:
-        if isinstance(node.value, ast.Attribute) and node.value.attr in ("real", "imag"):
-            whole = self.operand(node.value.value)
-            if isinstance(whole, View) and whole.spans:
-                view = self.part(node, whole)
-                if not view.spans:
-                    return self.number_attribute(node, self.load(node, view), node.value.attr)
+        part_of_element = self.part_of_element(node)
+        if part_of_element is not None:
+            return part_of_element
         owner = self.operand(node.value)
         if isinstance(owner, tuple):
             number = self.number(node.slice).literal
@@ -314,6 +311,20 @@ class Expressions:
             raise Refused(node, "an element of something else than an array")
         view = self.part(node, owner)
         return view if view.spans else self.load(node, view)
+
+    def part_of_element(self, node: ast.Subscript) -> Any:
+        """z.real[i] of an array z, as z[i].real; None: it is something else."""
+        whole = node.value
+        if not isinstance(whole, ast.Attribute) or whole.attr not in ("real", "imag"):
+            return None
+        # A name: what is computed would be computed twice where it is something else.
+        array = self.operand(whole.value) if isinstance(whole.value, ast.Name) else None
+        if not isinstance(array, View) or not array.spans:
+            return None
+        view = self.part(node, array)
+        return (
+            None if view.spans else self.number_attribute(node, self.load(node, view), whole.attr)
+        )
 
     # ---- operators ------------------------------------------------------------------------------
 
