@@ -1,7 +1,14 @@
 """place.py: where a nest stands in a running program, and whether it pays to run it compiled.
 
 The rewritten program asks its place first (rewrite.py). A place loads neither NumPy nor the engine:
-a program without arrays never does.
+a program without arrays never does. What answers depends on how far the place has come:
+
+    ask(), which may skip calls   no engine: the loop is guessed and measured (loading.py)
+    ask(), then bind()            what the names are is looked at, and the nest translated
+    the binding's gate            in C: too short, known, or a call of start()
+    nobody (`on` is false)        it has been asked in vain, or is over before a nest would begin
+
+A `while`, and a `for` with exits, is asked behind some rounds (turns.py): end_of_turn().
 """
 
 from __future__ import annotations
