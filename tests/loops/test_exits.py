@@ -18,7 +18,7 @@ import pytest
 import frit
 from frit import _activity, _kept
 from frit.loops.find import implicit
-from frit.loops.run import place, turns
+from frit.loops.run import place, turn_place, turns
 
 from . import test_whiles
 from .test_whiles import (
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.timeout(max(900, PROGRAMS))
 def at_once(monkeypatch):
     """Places are asked behind a round or two, and behind each exit, whatever that costs."""
     monkeypatch.setattr(_activity, "is_active", lambda: True)
-    monkeypatch.setattr(place.Place, "may_be_worth_it", lambda *_: True)
+    monkeypatch.setattr(turn_place.TurnPlace, "may_be_worth_it", lambda *_: True)
     monkeypatch.setattr(turns, "FIRST", 2)
     monkeypatch.setattr(turns.Turns, "following", lambda self: self.first)
     monkeypatch.setattr(turns.Turns, "pays", lambda *_: True)
@@ -458,7 +458,7 @@ def test_a_place_of_short_loops_is_not_asked_for_ever(at_once):
         return log
 
     parallel = frit.parallelize(f)
-    for _ in range(place.MOST_SHORT + 10):
+    for _ in range(turn_place.MOST_SHORT + 10):
         parallel(1)
     assert not any(p.on for p in parallel.__frit__.places)
     assert parallel(8) == ["many", "many"]

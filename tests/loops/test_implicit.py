@@ -24,7 +24,7 @@ from frit import _activity
 from frit.loops.find import implicit
 from frit.loops.find.peel import private_names
 from frit.loops.names import nodes_in
-from frit.loops.run import binding, place, traits
+from frit.loops.run import binding, patience, place, traits
 
 from .fuzz import Program, same
 from .kernels import KERNELS, arguments
@@ -391,7 +391,7 @@ def test_a_programs_own_decorators_are_read(decorator, use, is_rewritten):
 
 def test_a_decorated_function_is_explained_and_given_its_code_back(monkeypatch):
     monkeypatch.setattr(_activity, "is_active", lambda: True)
-    monkeypatch.setattr(place, "OFTEN", 3600.0)
+    monkeypatch.setattr(patience, "OFTEN", 3600.0)
     text = (
         "import functools\n"
         + CALLS
@@ -407,7 +407,7 @@ def f(x):
     expected, got = (run(code)["f"] for code in (plain, ours))
     inner = got.__wrapped__.__wrapped__
     assert inner.__code__ != expected.__wrapped__.__wrapped__.__code__
-    for _ in range(2 * place.MANY):
+    for _ in range(2 * patience.MANY):
         got({0: 1, 1: 2})
     assert inner.__code__ == expected.__wrapped__.__wrapped__.__code__
     assert "an argument is no array or number" in str(frit.explain(got))
@@ -467,8 +467,8 @@ def test_places_that_are_asked_in_vain_are_not_asked_again():
     f = sets_to_two("<vain>")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_activity, "is_active", lambda: True)
-        patch.setattr(place, "OFTEN", 3600.0)  # however slow the machine is
-        for _ in range(2 * place.MANY):
+        patch.setattr(patience, "OFTEN", 3600.0)  # however slow the machine is
+        for _ in range(2 * patience.MANY):
             f({0: 1, 1: 2})
     assert not places_of("<vain>")[0].on
 
@@ -476,35 +476,35 @@ def test_places_that_are_asked_in_vain_are_not_asked_again():
 def test_places_whose_refusals_cost_much_are_asked_ever_more_seldom(eager):
     f = sets_to_two("<dear>")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(place, "OFTEN", 0.0)  # else it is not asked again at all
-        patch.setattr(place, "DEAR", 0.0)
-        for _ in range(place.MANY + 1):
+        patch.setattr(patience, "OFTEN", 0.0)  # else it is not asked again at all
+        patch.setattr(patience, "DEAR", 0.0)
+        for _ in range(patience.MANY + 1):
             f({0: 1, 1: 2})
         (found,) = places_of("<dear>")
-        assert found.pass_over == place.MANY
-        for _ in range(place.MANY + 1):
+        assert found.skipped == patience.MANY
+        for _ in range(patience.MANY + 1):
             f({0: 1, 1: 2})
-        assert found.pass_over == 2 * place.MANY
+        assert found.skipped == 2 * patience.MANY
         x = np.zeros(3)
-        for _ in range(2 * place.MANY):
+        for _ in range(2 * patience.MANY):
             f(x)
         assert found.on and not was_taken(found)
         f(x)
-    assert [*x] == [2.0] * 3 and was_taken(found) and found.passed_over == 0
+    assert [*x] == [2.0] * 3 and was_taken(found) and found.skipped == 0
 
 
 def test_places_that_are_passed_over_are_not_asked_again_where_that_is_soon():
     f = sets_to_two("<soon>")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_activity, "is_active", lambda: True)
-        patch.setattr(place, "DEAR", 0.0)
-        patch.setattr(place, "OFTEN", 0.0)  # as where the first refusals load the translator
-        for _ in range(place.MANY + 1):
+        patch.setattr(patience, "DEAR", 0.0)
+        patch.setattr(patience, "OFTEN", 0.0)  # as where the first refusals load the translator
+        for _ in range(patience.MANY + 1):
             f({0: 1, 1: 2})
         (found,) = places_of("<soon>")
-        assert found.on and found.pass_over == place.MANY
-        patch.setattr(place, "OFTEN", 3600.0)
-        for _ in range(place.MANY + 1):
+        assert found.on and found.skipped == patience.MANY
+        patch.setattr(patience, "OFTEN", 3600.0)
+        for _ in range(patience.MANY + 1):
             f({0: 1, 1: 2})
     assert not found.on
 
@@ -585,7 +585,7 @@ def test_objects_are_looked_at_when_a_loop_is_worth_it(monkeypatch):
 
 def test_a_function_whose_loops_stay_python_gets_its_code_back(monkeypatch):
     monkeypatch.setattr(_activity, "is_active", lambda: True)
-    monkeypatch.setattr(place, "OFTEN", 3600.0)
+    monkeypatch.setattr(patience, "OFTEN", 3600.0)
     text = """
         class C:
             def f(self, x):
@@ -595,7 +595,7 @@ def test_a_function_whose_loops_stay_python_gets_its_code_back(monkeypatch):
     plain, ours = compiled(text, "<back>")
     expected, got = run(plain)["C"].f.__code__, run(ours)["C"]
     assert got.f.__code__ != expected
-    for _ in range(2 * place.MANY):
+    for _ in range(2 * patience.MANY):
         got().f({0: 1, 1: 2})
     assert got.f.__code__ == expected
     assert "an argument is no array or number" in str(frit.explain(got.f))
@@ -818,7 +818,7 @@ def cell(text):
     done.raise_error()
     return done.result
 cell("%load_ext frit")
-from frit.loops.run import place
+from frit.loops.run import patience, place
 place.WORTH = 1e-3  # however fast the machine is
 cell("import numpy as np\\nx = np.arange(100000.0)\\nfor i in range(100000):\\n    x[i] = x[i] + i")
 cell("def f(y):\\n    for k in range(len(y)):\\n        y[k] = 2 * y[k]\\n    return y")

@@ -20,7 +20,7 @@ import frit
 from frit import _activity
 from frit.loops.find import implicit, rewrite
 from frit.loops.nest import lists
-from frit.loops.run import binding, place, traits, turns
+from frit.loops.run import binding, place, traits, turn_place, turns
 from frit.loops.run.site import OURS
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "300"))
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.timeout(max(900, PROGRAMS))
 def at_once(monkeypatch):
     """Places are asked behind a round, and behind each that follows."""
     monkeypatch.setattr(_activity, "is_active", lambda: True)
-    monkeypatch.setattr(place.Place, "may_be_worth_it", lambda *_: True)
+    monkeypatch.setattr(turn_place.TurnPlace, "may_be_worth_it", lambda *_: True)
     monkeypatch.setattr(turns, "FIRST", 1)
     monkeypatch.setattr(turns.Turns, "following", lambda self: self.first)
     monkeypatch.setattr(rewrite, "copies_of", lambda _: 1)
@@ -408,7 +408,7 @@ def test_a_long_while_is_taken_and_short_ones_are_not(monkeypatch):
 
 def test_a_while_that_is_always_short_gets_its_own_code_back(monkeypatch):
     monkeypatch.setattr(_activity, "is_active", lambda: True)
-    monkeypatch.setattr(place, "MOST_SHORT_WHILES", 100)
+    monkeypatch.setattr(turn_place, "MOST_SHORT_WHILES", 100)
     text = "def f(n):\n    i = 0\n    while i < n:\n        i += 3\n    return i\n"
     plain = compiled(text, "<always short>")
     space = {}

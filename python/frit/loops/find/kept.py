@@ -15,8 +15,8 @@ from frit import _kept
 from frit.loops.find.codes import all_codes, replaced, with_places
 from frit.loops.find.trees import Trees, trees_of_text
 from frit.loops.run.given import Origin
-from frit.loops.run.place import Place
 from frit.loops.run.traits import as_row
+from frit.loops.run.turn_place import new_place
 from frit.loops.run.turns import Turns
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Mapping
     from typing import Any
+
+    from frit.loops.run.place import Place
 
 
 def content_of_module(
@@ -116,7 +118,7 @@ def _rows(places: list[Place], codes: list[types.CodeType]) -> list[Any]:
 def _places(rows: list[Any], codes: list[types.CodeType], trees: Trees) -> list[Place]:
     places = []
     for passed, outputs, outside, _, code, is_peeled, at, turns, *others in rows:
-        place = Place(
+        place = new_place(
             passed=passed,
             outputs=outputs,
             outside=outside,

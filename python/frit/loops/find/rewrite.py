@@ -31,10 +31,12 @@ from frit.loops.find.exits import (
     rest_of_round,
 )
 from frit.loops.find.flow import Facts, Flow, leaving, may_be_series, text_in, what_is_summed
+from frit.loops.find.places import module_place
 from frit.loops.find.trees import Trees
 from frit.loops.find.tuples import parts_of_all, parts_of_tuple, tuples_in
 from frit.loops.names import assigned_names, copied, mangle, nodes_in, over_name, parts_of
-from frit.loops.run.place import Place, module_place
+from frit.loops.run.place import Place
+from frit.loops.run.turn_place import new_place
 from frit.loops.run.turns import Turns, copies_of
 from frit.translate.record import field, record
 
@@ -220,11 +222,10 @@ class Rewriter:
         arguments: list[ast.expr] = [at(ast.Name(n, _LOAD)) for n in names]
         found = at(ast.Call(take, [*arguments, *others], []))
         taken: list[ast.stmt] = []
-        pauses = place.turns is not None and place.turns.pauses
-        if (place.outputs or facts.returns or pauses) and not place.is_module:
+        if (place.outputs or facts.returns or place.pauses) and not place.is_module:
             found = at(ast.NamedExpr(at(ast.Name(_FOUND, _STORE)), found))
             names = [*place.outputs, *([_RETURNS, _RESULT] if facts.returns else [])]
-            names += [_LEFT] if pauses else []
+            names += [_LEFT] if place.pauses else []
             unpacked = at(ast.Tuple([at(ast.Name(n, _STORE)) for n in names], _STORE))
             taken.append(at(ast.Assign([unpacked], at(ast.Name(_FOUND, _LOAD)))))
             for name, count in place.tuples.items():
@@ -246,7 +247,7 @@ class Rewriter:
 
         exits: that, by exit; again: what is done before the next round begins.
         """
-        if place.turns is None or not place.turns.pauses:
+        if not place.pauses:
             return []
 
         def left() -> Any:
@@ -627,7 +628,9 @@ class _Body:
         tuples = tuples_in(node, outputs & self.locals) if has_tuples else {}
         outputs = outputs - tuples.keys() | {*parts_of_all(tuples)}
         passed = [name for name in passed if name not in tuples]
-        place = Place(passed=passed + due, outputs=sorted(outputs), outside=outside, turns=turns)
+        place = new_place(
+            passed=passed + due, outputs=sorted(outputs), outside=outside, turns=turns
+        )
         place.tuples = tuples
         place.original = code
         return place

@@ -40,7 +40,7 @@ class Lost:
 
     def follow(self, place: Place) -> None:
         """The loop of the place is measured, once it starts: for all since the latest one."""
-        self.place, self.since = place, place.asked_at
+        self.place, self.since = place, place.since
         place.clock = self
 
     def start(self) -> None:

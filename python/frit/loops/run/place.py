@@ -8,7 +8,8 @@ a program without arrays never does. What answers depends on how far the place h
     the binding's gate            in C: too short, known, or a call of start()
     nobody (`on` is false)        it has been asked in vain, or is over before a nest would begin
 
-A `while`, and a `for` with exits, is asked behind some rounds (turns.py): end_of_turn().
+A `while`, and a `for` with exits, is asked behind some of its rounds (turn_place.py). When a place
+is asked again that was asked in vain: patience.py.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from __future__ import annotations
 import atexit
 import builtins
 import functools
-import itertools
 import sys
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 
-from frit import _activity, _importer
+from frit import _activity
 from frit._quiet import without_collections
 from frit._signals import is_from_handler
 from frit.loops import libraries
 from frit.loops.run.given import LISTS, is_surrounding, may_be_items, may_end, seconds_of_lists
 from frit.loops.run.loading import engine, lost
+from frit.loops.run.patience import Patience
 from frit.loops.run.traits import (
     FIRST_WORTH,
     KEPT_WORTH,
@@ -38,10 +39,9 @@ from frit.loops.run.traits import (
     Traits,
     as_row,
     from_row,
-    makes_arrays,
     traits_of,
 )
-from frit.loops.run.turns import IN_VAIN, LONG_ROUND, NEVER, REFUSED_COUNTS, SOON, Turns, now
+from frit.loops.run.turns import now
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -52,19 +52,9 @@ if TYPE_CHECKING:
     from frit.loops.find.trees import At, Trees
     from frit.loops.run.binding import Binding
     from frit.loops.run.given import Origin
+    from frit.loops.run.turns import Turns
 
-MANY = 100  # refusals, after which a place ..
-MOST_OUTER = 50  # refusals of one in which no loop is asked for
-MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
-OFTEN = 200e-6  # .. that is asked more often than that is not asked again
-INFINITY = float("inf")
-RANGE_ITERATOR = type(iter(range(0)))
-MOST_SHORT = 1000  # loops with exits, one behind the other, that are not worth to be asked for
-MOST_BRIEF = 8  # measured ones that are over before a nest would begin
-MOST_SHORT_WHILES = 10_000  # that end before their place is asked
-MOST_UNASKED = 5e-6  # .. of lists that nobody asks about
-DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
-MOST_PASSED_OVER, FEWEST_SKIPPED = 10_000, 8
+MOST_UNASKED = 5e-6  # seconds of lists that nobody asks about
 MOST_OTHERS = 7  # bindings of a place beside the one that is used
 REBOUND = 0.02  # seconds, before one of those makes room for another one
 MOST_REBOUND = 20  # in vain
@@ -73,7 +63,7 @@ LONG_LISTS = "its lists are long, and it is short"
 NOT_YET = "it has not run long enough to be worth it"
 REFUSED = "it can't run so at this call"
 # By the number of a gate's verdict (loop_pace.h).
-_VERDICTS = (
+VERDICTS = (
     "",
     "it is too short",
     "it takes less time as Python",
@@ -82,7 +72,7 @@ _VERDICTS = (
 )
 _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
 MONITORING: Any = getattr(sys, "monitoring", None)
-_SOON_DONE = _VERDICTS[1:4]
+_SOON_DONE = VERDICTS[1:4]
 places: weakref.WeakSet[Place] = weakref.WeakSet()
 
 
@@ -100,7 +90,7 @@ def _let_go() -> None:
         place.forget()
 
 
-class Place:
+class Place(Patience):
     """A nest in the text of a program.
 
     passed: its variables that the call gives; outputs: those that it leaves. In a module's own
@@ -113,60 +103,43 @@ class Place:
         "_node",
         "_peel",
         "_traits",
-        "again",
-        "asked_at",
         "at",
         "binding",
         "bindings",
         "bound_at",
-        "brief",
         "clock",
         "early",
         "fails",
         "file",
-        "gate",
         "has_translated",
-        "in_vain",
         "inner",
         "is_bound_in_vain",
-        "is_eager",
         "is_module",
         "is_peeled",
         "iterable",
-        "iterator",
         "kept_traits",
-        "left",
         "note_hopeless",
-        "on",
         "origin",
         "original",
         "others",
         "outputs",
         "outside",
-        "pass_over",
         "passed",
-        "passed_over",
         "quiet",
-        "range",
         "rebound",
-        "refusals",
         "rest",
-        "round",
-        "rounds",
         "series",
         "shared",
-        "since",
-        "skipped",
         "space",
-        "spent",
         "take",
         "told",
-        "traced",
         "trees",
         "tuples",
-        "turns",
         "varied",
     )
+
+    turns: Turns | None = None  # of one that is asked behind some rounds
+    pauses = False  # it may leave its nest in the middle, which is to go on then
 
     def __init__(
         self,
@@ -176,11 +149,8 @@ class Place:
         outside: list[str],
         is_module: bool = False,
         is_peeled: bool = False,
-        turns: Turns | None = None,
     ) -> None:
-        self.on = True
-        # Ask for `traced()` before `take`: a program that is being traced runs line by line.
-        self.traced: Callable[[], Any] = sys.gettrace
+        super().__init__()
         self.trees: Trees | None = None  # of the text,
         self.at: At = (0, 0, "", 0)  # and where the loop stands in it
         self.fails: list[tuple[int, int]] = []  # where branches begin at which the nest fails
@@ -199,7 +169,6 @@ class Place:
         self.outside = outside  # variables of the module
         self.is_module = is_module
         self.is_peeled = is_peeled  # its last rounds are left to Python
-        self.is_eager = False  # translated at its first call that is not too short
         self.shared: frozenset[str] = frozenset()  # variables that another thread may change
         self.file = ""
         self.space: dict[str, Any] | None = None  # of the module whose own code it stands in
@@ -223,31 +192,10 @@ class Place:
         # while that runs as Python and is timed.
         self.take: Callable[..., tuple[Any, ...] | None] = self.ask
         self.clock: Any = None
-        # Of a `while` (turns.py): the rounds of a turn, and those that are left of a module's own.
-        self.turns = turns
-        self.rounds = self.round = turns.first if turns is not None else 0
-        self.again = 0  # those behind an exit
-        # Of a module's own `for` with exits: its range, an iterator over it, and how it was left.
-        self.range: Any = None
-        self.iterator: Any = None
-        self.left = 0
-        if turns is not None:
-            self.take = self.end_of_turn
         # rest(range) runs the nest, if it can, but for its last rounds: what is left of the range.
         self.rest: Callable[[Any], Any] = self.ask_rest
         self.early: Any = None  # the gate, before the attributes of objects are looked at
-        self.gate: Any = None  # `take`, where that is a gate's: it looks whether it is traced
-        self.refusals = self.in_vain = 0  # the latter all of them
-        self.since = 0.0  # the first refusal of those that are counted
-        self.spent = 0.0  # seconds in these
-        self.pass_over = 0  # calls that are refused unseen, where a gate hears of them
-        self.passed_over = 0  # how many were, the last time
-        self.asked_at = 0.0  # the latest time without a gate; and how many calls go by unseen
-        self.skipped = 0
-        self.brief = 0  # measured calls, one behind the other, that gain nothing
-        self.told = "it has not run yet" if turns is None else "it has not gone round often yet"
-        if turns is not None and not turns.due and not is_module:
-            self.__class__ = UnaskedWhile
+        self.told = "it has not run yet"
         places.add(self)
 
     @property
@@ -311,143 +259,6 @@ class Place:
         found, _ = self.start(passed, None, sys._getframe(1))
         return found
 
-    def end_of_turn(self, *passed: Any) -> tuple[Any, ...] | None:
-        """As take, behind some rounds as Python; of a loop that may be left, then how it was."""
-        turns = self.turns
-        assert turns is not None
-        self.__class__ = Place  # no UnaskedWhile
-        began = now()
-        rounds, iterator = self.range, self.iterator  # of a module's own loop
-        if turns.due:
-            if not self.is_module:
-                *passed, rounds, iterator = passed  # type: ignore[assignment]
-            passed = (*passed, *due_of(rounds, iterator)[: len(turns.due)])
-        done = turns.ahead - iterator.__length_hint__() if turns.due else self.rounds
-        seconds = turns.end(began, 0 if turns.is_at_once else done)
-        turns.is_at_once, turns.entered = False, None
-        if not self.may_be_worth_it(turns, seconds, passed):
-            self.rounds = turns.following()
-            return None
-        found, _ = self.start(passed, None, sys._getframe(1))
-        if found is not None:
-            return self.end_of_nest(turns, found, now() - began, rounds, iterator)
-        turns.has_paused = self.has_translated = False
-        if self.told in _VERDICTS:
-            self.rounds = turns.following()
-            return None
-        if self.told is not LONG_LISTS:
-            site = self.binding.site if self.binding is not None else None
-            turns.fails += REFUSED_COUNTS if site is not None and site.refused else 1
-        self.wait_longer(turns)
-        return None
-
-    def end_of_nest(
-        self,
-        turns: Turns,
-        found: tuple[Any, ...],
-        seconds: float,
-        rounds: range,
-        iterator: Any,
-    ) -> tuple[Any, ...] | None:
-        """What it gives, once it is settled how the loop goes on."""
-        self.rounds = turns.first
-        if not turns.pauses:
-            turns.succeed()
-            return found
-        *found, count, left = found
-        self.left = left
-        pays = self.pays(turns, seconds, count)
-        turns.has_paused = left != 0 and (pays or not turns.is_measured)
-        if turns.due and left > 0:
-            index = rounds.index(found[self.outputs.index(self.node.target.id)])
-            iterator.__setstate__(index + 1)
-        # A module's own that has paused goes on as behind any other turn.
-        turns.is_at_once = left != 0 and pays and not (left < 0 and self.is_module)
-        turns.entered = iterator if turns.is_at_once else None
-        self.again = 0 if turns.is_at_once else self.rounds
-        turns.began = now()
-        return (*found, left) if left >= 0 or not self.is_module else None
-
-    def pays(self, turns: Turns, seconds: float, count: int) -> bool:
-        """Whether it is asked again at once behind a nest; if not, first how many rounds go by."""
-        is_new, self.has_translated = self.has_translated, False
-        if not turns.exits:
-            turns.succeed()
-            return True
-        if is_new or turns.pays(seconds, count):
-            return True
-        if turns.is_measured:
-            turns.fails += 1
-            self.wait_longer(turns)
-        else:
-            self.rounds = turns.sample
-        return False
-
-    def wait_longer(self, turns: Turns) -> None:
-        turns.least *= 4
-        turns.is_paying = False
-        self.rounds = turns.following()
-        if turns.fails > IN_VAIN:
-            self.on, self.rounds = False, NEVER
-
-    # Of a `for` with exits.
-    iter = staticmethod(iter)
-
-    def turn(self, iterator: Any) -> Any:
-        """The rounds that Python runs before the place is asked."""
-        turns = self.turns
-        assert turns is not None
-        if type(iterator) is not RANGE_ITERATOR:
-            return iterator
-        if turns.entered is iterator:
-            return ()
-        turns.ahead, turns.began = iterator.__length_hint__(), now()
-        rounds = max(turns.first, self.rounds - turns.carried)
-        if turns.is_paying and self.rounds == turns.first and turns.ahead * turns.each > SOON:
-            rounds = 1  # its variable has a value then
-        return itertools.islice(iterator, rounds)
-
-    def goes_on(self, iterator: Any) -> bool:
-        """Whether there are rounds left."""
-        turns = self.turns
-        assert turns is not None
-        if type(iterator) is RANGE_ITERATOR and iterator.__length_hint__():
-            return True
-        turns.carried += turns.ahead
-        if turns.ahead >= turns.first:
-            turns.short_loops, turns.is_measured = 0, True
-            turns.each = min(turns.each, max(now() - turns.began, 1e-9) / turns.ahead)
-            return False
-        turns.short_loops += 1
-        if turns.short_loops > MOST_SHORT:
-            self.turn_off_in(sys._getframe(1))
-        return False
-
-    def is_pausing(self) -> bool:
-        return self.turns is not None and self.turns.pauses
-
-    def may_be_worth_it(self, turns: Turns, seconds: float, passed: tuple[Any, ...]) -> bool:
-        if self.is_eager or turns.has_paused:
-            return True
-        if turns.each > LONG_ROUND and any(place.has_plans_of_arrays() for place in self.inner):
-            return False
-        if "frit._core" not in sys.modules and "numpy" not in sys.modules:
-            if not turns.has_loops:  # those count by themselves
-                lost.measure(seconds)
-            return lost.is_worth_engine()
-        if self.binding is not None and turns.is_paying:  # asked before
-            return True
-        if not turns.is_worth_it():
-            return False
-        space = self.space if self.space is not None else sys._getframe(2).f_globals
-        values = dict(zip(self.passed, passed, strict=True))
-
-        def value_of(name: str) -> Any:
-            return values.get(name, space.get(name))
-
-        is_large = makes_arrays(self.traits.callees, value_of)
-        return not is_large or turns.is_worth_it(OF_ARRAYS_WORTH)
-
     def ask_rest(self, rounds: Any) -> Any:
         """As rest: the whole way."""
         if type(rounds) is not range or not rounds[1:]:  # len() would raise, of 2**63 rounds
@@ -458,9 +269,6 @@ class Place:
     def start(
         self, passed: tuple[Any, ...], rounds: range | None, frame: types.FrameType
     ) -> tuple[tuple[Any, ...] | None, int]:
-        if self.pass_over:
-            self.pass_over -= 1
-            return None, 0
         space = frame.f_globals
         if not self.is_eager and not _activity.is_active():
             return None, 0
@@ -476,11 +284,11 @@ class Place:
             # What is soon done is so with all its loops; where nobody knows, they are asked.
             self.ask_inner(found is not None or self.told not in _SOON_DONE)
         if found is None:
-            self.refuse(frame, began)
+            self.note_refusal(frame, began)
             return None, 0
-        self.refusals = self.passed_over = self.skipped = 0
+        self.succeed()
         if self.is_module:
-            given = dict(zip(self.outputs, found, strict=not self.is_pausing()))
+            given = dict(zip(self.outputs, found, strict=not self.pauses))
             space.update(with_tuples(given, self.tuples) if self.tuples else given)
         return found, left
 
@@ -488,22 +296,18 @@ class Place:
         self, passed: tuple[Any, ...], rounds: range | None, space: dict[str, Any]
     ) -> tuple[tuple[Any, ...] | None, int]:
         core: Any = sys.modules.get("frit._core")
-        if core is None and self.turns is not None and "numpy" not in sys.modules:
-            values = dict(zip(self.passed, passed, strict=True))
-            if not self.may_be_taken(values, space):
-                return self.not_now("its values are no numbers, arrays or lists")
         core = core or engine()
         if core is None:
             core = self.engine_if_it_pays(passed, space)
         if core is None:
-            return self.not_now(_VERDICTS[3])  # nor are the loops in it
+            return self.not_now(VERDICTS[3])  # nor are the loops in it
         if not libraries.hold(core):
             return self.not_now("the program has put another function into a library")
         binding, verdict = self.binding, None
         if binding is None:
             verdict = self.early_verdict(passed, space, core)
             if verdict:
-                return self.not_now(_VERDICTS[verdict])
+                return self.not_now(VERDICTS[verdict])
             binding = self.binding = self.bind(passed, space, core)
             if binding is None:
                 return None, 0
@@ -523,10 +327,10 @@ class Place:
                     binding.site.calls_as_python += 1
                 return self.not_now("an argument is no array or number")
         is_asked = verdict is not None and binding.gate is self.early
-        if self.turns is None and not is_asked:  # a `while` was judged by its rounds
-            verdict = binding.gate.verdict(*passed)
+        if not is_asked:
+            verdict = self.verdict(binding, passed)
         if verdict:
-            return self.not_now(_VERDICTS[verdict])
+            return self.not_now(VERDICTS[verdict])
         originals: tuple[Any, ...] = ()
         lists: tuple[Any, ...] = ()
         if key is None:
@@ -612,10 +416,13 @@ class Place:
                 self.varied.append((space, name))
         return len(self.varied) > count
 
+    def verdict(self, binding: Binding, passed: tuple[Any, ...]) -> int:
+        """The gate's: 0, or why it is not worth to be run compiled."""
+        found: int = binding.gate.verdict(*passed)
+        return found
+
     def expected(self, binding: Binding, passed: tuple[Any, ...], unknown: float) -> float:
-        """Seconds that it takes as Python; of a `while`, that what is left of it takes at least."""
-        if self.turns is not None:
-            return INFINITY if self.turns.has_paused else self.turns.each * self.rounds
+        """Seconds that it takes as Python."""
         found: float | None = binding.gate.guess(*passed)
         return found or unknown
 
@@ -633,14 +440,7 @@ class Place:
             seconds = guess.priced(value_of, 1).seconds(value_of)
         is_short = seconds < LITTLE
         if is_short or not self.may_be_taken(values, space, seconds):
-            self.refusals += 1
-            if self.refusals > MANY:
-                self.refusals = 0
-                is_often = now() - self.asked_at < OFTEN * (1 + self.skipped)
-                if not _importer.may_have_arrays() or (is_often and not is_short):
-                    self.brief = NEVER  # nobody asks again
-                elif not is_short:
-                    self.skipped = MOST_PASSED_OVER
+            self.guessed_in_vain(is_short)
             return None
         lost.guessed += seconds
         if lost.is_worth_engine():
@@ -650,7 +450,7 @@ class Place:
         return None
 
     def may_be_taken(
-        self, values: dict[str, Any], space: dict[str, Any], seconds: float = INFINITY
+        self, values: dict[str, Any], space: dict[str, Any], seconds: float = float("inf")
     ) -> bool:
         """False: its values show that it stays Python. Asked before the engine is loaded."""
         from frit.loops.run.hopeless import hopeless_call
@@ -720,7 +520,7 @@ class Place:
             self, space, steps, inputs, SHORT, worth, worth * FIRST_WORTH, self.is_eager
         )
         if guess is not None and guess.is_always_below(SHORT):
-            self.told = _VERDICTS[1]
+            self.told = VERDICTS[1]
             self.give_up()
         return gate
 
@@ -728,7 +528,7 @@ class Place:
         """The gate stands for `take` or `rest` from now on."""
         if self.is_peeled:
             self.rest = gate.rest
-        elif self.turns is None:
+        else:
             self.take = self.gate = gate.take
 
     def ask_inner(self, asked: bool) -> None:
@@ -772,76 +572,23 @@ class Place:
         if binding is not None:
             gate = binding.gate if binding.is_whole else None
         latest = gate.latest() if gate is not None else 0
-        return _VERDICTS[latest] if latest else self.told
+        return VERDICTS[latest] if latest else self.told
 
-    def refuse(self, frame: types.FrameType, began: float) -> None:
-        """A place that is asked often, and in vain, is not asked again, or more seldom."""
+    def note_refusal(self, frame: types.FrameType, began: float) -> None:
         if not self.on:
-            return restore(frame.f_code, frame.f_globals)
-        if self.is_eager:
-            self.refusals += self.told not in _VERDICTS
-            if self.refusals > MOST_IN_VAIN and not self.has_plans():
-                self.give_up()
-            return
-        if self.told in _VERDICTS:
-            if self.gate is None and self.turns is None:
-                self.rest_a_while(frame, began)
-            return
-        self.in_vain += 1
-        if self.in_vain > MOST_OUTER and self.is_all_in_vain():
-            return self.turn_off_in(frame)
-        if self.refusals == 0 and not self.passed_over:
-            self.since, self.spent = began, 0.0
-        self.refusals += 1
-        ended = now()
-        self.spent += ended - began
-        if self.refusals <= MANY and not self.passed_over:
-            return
-        calls, self.refusals = max(MANY, self.passed_over), 0
-        if ended - self.since < calls * OFTEN:
-            self.turn_off_in(frame)
-        elif self.passed_over or self.spent > DEAR * (ended - self.since):
-            longer = max(MANY, 2 * self.passed_over)
-            self.passed_over = min(longer, MOST_PASSED_OVER)
-            self.skip(self.passed_over)
-            self.since = ended
-
-    def rest_a_while(self, frame: types.FrameType, began: float) -> None:
-        """Short loops are asked for ever more seldom, until that takes little of the time."""
-        if self.brief > MOST_BRIEF:
-            return self.turn_off_in(frame)
-        ended = now()
-        if ended - began > DEAR * (ended - self.asked_at):
-            self.skipped = min(max(FEWEST_SKIPPED, 2 * self.skipped), MOST_PASSED_OVER)
-        else:
-            self.skipped //= 2
-        self.asked_at = ended
-        self.skip(self.skipped)
-        if self.clock is lost:
-            lost.start()  # the last of all
-
-    def skip(self, calls: int) -> None:
-        """So many calls go by as Python; where there is no gate, at the price of a `next`."""
-        if self.gate is not None:
-            self.pass_over = calls
-        elif calls:
-            goes_by = itertools.chain(itertools.repeat(True, calls), map(self.wake, (None,)))
-            # Threads that come meanwhile, or too late, are told what the others were.
-            self.traced = functools.partial(next, goes_by, True)
-
-    def wake(self, _: None) -> Any:
-        self.traced = sys.gettrace
-        return sys.gettrace()
+            restore(frame.f_code, frame.f_globals)
+        elif self.told not in VERDICTS:
+            self.refuse(frame, began)
+        elif self.gate is None and not self.is_eager:
+            self.rest_a_while(frame, began)
 
     def is_all_in_vain(self) -> bool:
-        """Nor do the loops in it run as nests: only what asks for them costs time."""
         return bool(self.inner) and not self.has_plans() and not any(p.on for p in self.inner)
 
     def forget(self) -> None:
         self.binding, self.clock, self.gate = None, None, None
         self.others = []
-        self.rest = self.ask_rest
-        self.take = self.ask if self.turns is None else self.end_of_turn
+        self.take, self.rest, self.traced = self.ask, self.ask_rest, sys.gettrace
 
     def has_plans(self) -> bool:
         return self.binding is not None and any(s.plans for s in self.binding.sites.values())
@@ -851,11 +598,7 @@ class Place:
         keys = [k for s in self.binding.sites.values() for k in s.plans] if self.binding else []
         return any("L" not in key and "Q" not in key for key in keys)
 
-    def turn_off(self) -> None:
-        self.on, self.gate = False, None
-
     def turn_off_in(self, frame: types.FrameType) -> None:
-        """For good: the frame's function may then get its own code back."""
         self.turn_off()
         restore(frame.f_code, frame.f_globals)
 
@@ -864,40 +607,6 @@ class Place:
         note = self.note_hopeless() if self.note_hopeless is not None else None
         if note is not None:
             note()
-
-
-class UnaskedWhile(Place):
-    """A `while` of a function, whose place nobody has been asked for yet.
-
-    One that is entered often, and each time left before its place is asked, is too short for a
-    nest: to count its rounds costs some per cent.
-    """
-
-    __slots__ = ()
-
-    @property
-    def rounds(self) -> int:  # type: ignore[override]
-        turns = self.turns
-        assert turns is not None
-        turns.short_loops += 1
-        if turns.short_loops > MOST_SHORT_WHILES:
-            self.__class__ = Place
-            if not self.is_eager:
-                self.turn_off_in(sys._getframe(1))
-        return _rounds.__get__(self)
-
-    @rounds.setter
-    def rounds(self, rounds: int) -> None:
-        _rounds.__set__(self, rounds)
-
-
-_rounds: Any = vars(Place)["rounds"]
-
-
-def due_of(rounds: range, iterator: Any) -> tuple[int, int, int]:
-    """What is left of a range: its first, where it stops, and the step."""
-    index = len(rounds) - iterator.__length_hint__()
-    return rounds[index], rounds.stop, rounds.step
 
 
 def calls() -> tuple[int, int]:
@@ -912,43 +621,6 @@ def _is_watched() -> bool:
     return any(map(MONITORING.get_tool, _OTHERS))
 
 
-def module_place(
-    node: ast.For | ast.While,
-    private: set[str],
-    assigned: set[str],
-    needed: set[str],
-    turns: Turns | None,
-    tuples: dict[str, int],
-) -> Place:
-    """A nest of a module's own code: every variable of it is left, and may be read later.
-
-    needed: variables whose values before the loop matter; tuples: as of a Place.
-    """
-    nest: Any = node
-    parts: set[str] = set()
-    if tuples:
-        from frit.loops.find.tuples import parts_of_all, with_parts
-        from frit.loops.names import copied
-
-        nest, parts = with_parts(copied(node), tuples), {*parts_of_all(tuples)}
-    # The last rounds are Python's only where every round is run, and nothing is run behind them.
-    if turns is None and (peel := _peel_of(nest)) is not None:
-        outputs, outside = peel.variables(private)
-        outside = [name for name in outside if name not in parts]
-        place = Place(passed=[], outputs=outputs, outside=outside, is_module=True, is_peeled=True)
-    else:
-        due = turns.due if turns is not None else []
-        place = Place(
-            passed=[*due],
-            outputs=sorted(assigned - tuples.keys() | parts),
-            outside=sorted(needed - {*due} - tuples.keys()),
-            is_module=True,
-            turns=turns,
-        )
-    place.tuples = tuples
-    return place
-
-
 def with_tuples(given: dict[str, Any], tuples: dict[str, int]) -> dict[str, Any]:
     """Variables' new values, of which some were given tuples, which stand there by their parts."""
     from frit.loops.find.tuples import parts_of_tuple
@@ -960,18 +632,6 @@ def with_tuples(given: dict[str, Any], tuples: dict[str, int]) -> dict[str, Any]
             if given.pop(is_given):
                 given[name] = made
     return given
-
-
-def _peel_of(node: Any) -> Peel | None:
-    import ast
-
-    from frit.loops.find.flow import is_over_range
-    from frit.loops.find.peel import Peel
-    from frit.translate.flow import may_leave
-
-    if node.orelse or not is_over_range(node) or any(may_leave(s, (ast.Break,)) for s in node.body):
-        return None
-    return Peel(node)
 
 
 def places_of(code: types.CodeType, space: dict[str, Any]) -> Iterator[Place]:

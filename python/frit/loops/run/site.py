@@ -482,9 +482,8 @@ class Site:
         node = binding.node if binding.attributes is not None else None
         question = question_of(place.origin, inputs, place.traits.attributes, node)
         kept = question.answer() if question is not None else None
-        pauses = place.turns is not None and place.turns.pauses
         if kept is not None:
-            plan = Plan(kept, binding.names, pauses=pauses, array=_array_of(kept, inputs))
+            plan = Plan(kept, binding.names, pauses=place.pauses, array=_array_of(kept, inputs))
             if self.fits(plan, inputs.values):
                 return plan
         if question is not None and (why := question.refusal()) is not None:
@@ -506,7 +505,13 @@ class Site:
             question.keep(made)
         tags = [_tags_of(x) for x in tagged]
         return Plan(
-            made, inputs.names, streams, tags, rooms, pauses=pauses, array=_array_of(made, inputs)
+            made,
+            inputs.names,
+            streams,
+            tags,
+            rooms,
+            pauses=place.pauses,
+            array=_array_of(made, inputs),
         )
 
 
