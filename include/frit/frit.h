@@ -164,7 +164,7 @@ std::vector<T> values(const Array& x) {
     throw TypeError(text("values: the array holds ", info(x.dtype()).name));
   const Array dense = x.c_contiguous() ? x : copy(x, 'C');
   const auto* first = reinterpret_cast<const T*>(read(dense));
-  return {first, first + dense.size()};
+  return std::vector<T>(first, first + dense.size());  // in braces, pointers would be two bools
 }
 
 template <class T>

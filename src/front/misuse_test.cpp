@@ -83,6 +83,12 @@ TEST(Misuse, shapes_and_counts_that_do_not_fit) {
   EXPECT_EQ(values<double>(x), std::vector<double>(12, 0.0));
 }
 
+TEST(Values, TruthsComeAsTheyAre) {
+  const Array x = arange(0.0, 1.0, 5);
+  EXPECT_EQ(values<bool>(x < 2.0), (std::vector<bool>{true, true, false, false, false}));
+  EXPECT_TRUE(values<bool>(zeros({0}, DType::Bool)).empty());
+}
+
 TEST(Misuse, axes_that_are_not_there) {
   const Array x = zeros({3, 4});
   EXPECT_EQ(sum(x, -1).size(), 3);

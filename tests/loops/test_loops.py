@@ -699,6 +699,60 @@ def test_explain_says_why_a_loop_is_python():
     assert "Python" in str(frit.explain(parallel))
 
 
+def gathered(a, b, index, n, k):
+    for i in range(1, n):
+        a[i - 1] = b[i + k] + b[index[i]]
+
+
+def grown(a, n, x):
+    total = 0
+    for i in range(n):
+        total += a[i] * x
+        x += 1
+    return total
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "reason"),
+    [
+        (gathered, (99, 250), "an error is possible, k + n <= b.shape[0] does not hold"),
+        (gathered, (101, 3), "an error is possible, n <= index.shape[0] does not hold"),
+        (gathered, (99, 3, 201), "an error is possible, index.max() < b.shape[0] does not hold"),
+        (grown, (np.ones(60), 60, 2**60), "an int may grow too large, with x as given"),
+    ],
+)
+def test_explain_says_which_condition_did_not_hold(function, given, reason):
+    def arguments(given):
+        if function is grown:
+            return given
+        a, index = np.zeros(100), np.arange(100)
+        index[7] += sum(given[2:])
+        return a, np.ones(200), index, *given[:2]
+
+    parallel = frit.parallelize(function)
+    names = function.__code__.co_varnames
+    for _ in range(2):
+        calls = [dict(zip(names, arguments(given), strict=False)) for _ in range(2)]
+        assert same_outcome(outcome(function, calls[0]), outcome(parallel, calls[1]))
+        assert f"Python: {reason}" in str(frit.explain(parallel))
+    parallel(*arguments((99, 3)) if function is gathered else (np.ones(60), 60, 2))
+    text = str(frit.explain(parallel))
+    assert f"; of 3 calls 2 ran as Python: {reason}" in text
+
+
+def test_explain_says_that_an_error_is_possible_in_the_middle():
+    def f(a, b):
+        for i in range(len(a)):
+            a[i] = 100 // int(b[i])
+
+    parallel = frit.parallelize(f)
+    with pytest.raises(ZeroDivisionError):
+        parallel(np.ones(50), np.arange(-20, 30))
+    assert "Python: an error, or an int that grows too large, is possible in the middle" in str(
+        frit.explain(parallel)
+    )
+
+
 def inner_without_rounds(b, n, m, last):
     for j in range(m, n):
         for last in range(n, 1, -2):

@@ -18,6 +18,8 @@ from frit.loops.run.attributes import DOT
 from frit.loops.run.generators import FUNCTIONS
 from frit.loops.run.list_runs import COUNT
 from frit.loops.run.place import Place, places, places_of
+from frit.loops.run.reasons import MAYBE
+from frit.loops.run.site import Site
 from frit.translate.flow import may_leave
 
 _KINDS = ("parallel", "reduction", "scan", "serial", "wavefront")
@@ -112,7 +114,7 @@ class LoopExplanation:
                 refused = [*site.refused.values()][-1]
                 reason = refused.reason + (f", line {refused.line}" if refused.line else "")
             elif site is not None and site.plans:
-                reason = "an error is possible at this call"
+                reason = site.doubt or MAYBE
                 if place.fails:
                     lines = _listed([line for line, _ in place.fails])
                     reason += f", or it gets to line {lines}"
@@ -132,6 +134,8 @@ class LoopExplanation:
                 words = words.replace(_REASONS[_WHILE], while_words(node))
             if isinstance(node, ast.While) and (left := exit_words(node)):
                 words += f"; {left}"
+            if node is loops[0]:
+                words += others_of(site)
             self.mark(node, words, _KINDS[verdict[1]])
 
     def mark(self, node: ast.AST, text: str, kind: str) -> None:
@@ -213,6 +217,14 @@ def written(node: ast.AST) -> str:
     """As in the program: variables of functions in place of their calls have longer names."""
     text = re.sub(rf"\[[^\[\]]+{COUNT}\]", ".append()", ast.unparse(node))
     return re.sub(r"@[\d.:]+", "", text)
+
+
+def others_of(site: Site) -> str:
+    """Of the calls that did not run compiled."""
+    if not site.doubt:
+        return ""
+    count, doubt = site.calls_as_python, site.doubt.replace(DOT, ".")
+    return f"; of {site.calls + count} calls {count} ran as Python: {doubt}"
 
 
 def words_of(verdict: tuple[Any, ...], positions: list[tuple[int, int, ast.AST]]) -> str:

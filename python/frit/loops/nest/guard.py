@@ -162,7 +162,9 @@ class Guards:
             kept[:0] = [f"not overlap(v{array}, v{w})" for w in sorted(self.written)]
         self.has_signature &= not any(text.startswith("not overlap") for text in kept)
         arguments = ", ".join(f"v{k}" for k in range(len(self.inputs.names)))
-        lines = [f"def guard({arguments}):", *(f"    {x}" for x in self.prelude(every))]
+        prelude = self.prelude(every)
+        words = "\n".join([*prelude, "", *kept])  # reasons.py reads it
+        lines = [f"def guard({arguments}):", f"    {words!r}", *(f"    {x}" for x in prelude)]
         lines.append("    return " + (" and ".join(kept) or "True"))
         made = compile("\n".join(lines), "<guard>", "exec", dont_inherit=True)
         return guard_of(made.co_consts[0])

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 MOST_PLANS = 4  # of one kind of values: another guard each
 MOST_REMEMBERED = 4  # signatures of calls
 OURS = "an error of Frit's own: "
+IN_THE_MIDDLE = "an error, or an int that grows too large, is possible in the middle of it"
 SAVED_BYTES = 2**28  # what is kept of arrays while a nest runs that may fail
 _FLAGS = ((1, "invalid", "invalid value"), (4, "divide", "divide by zero"), (8, "over", "overflow"))
 _ERRORS = sum(bit for bit, *_ in _FLAGS)  # inexact is no error, and underflow Python's to tell
@@ -349,6 +350,7 @@ class Site:
         self.ran: Plan | None = None  # by the latest call that ran
         self.remembered: dict[bytes, Plan] = {}  # by signature of the call, the oldest first
         self.is_hopeless = False
+        self.doubt = ""  # why a plan did not run at a call
         self.calls_from_python = self.calls_as_python = 0
         _sites.add(self)
 
@@ -370,7 +372,15 @@ class Site:
         if plan is not None and self.fits(plan, values):
             return self.start(plan, values, lists)
         self.calls_as_python += 1
+        self.note_doubt(plan or next(reversed(self.plans.get(key, ())), None), values)
         return None
+
+    def note_doubt(self, plan: Plan | None, values: tuple[Any, ...]) -> None:
+        """Of the first such calls, and ever fewer: to find it out takes longer than to ask."""
+        if plan is not None and self.calls_as_python.bit_count() == 1:
+            from frit.loops.run.reasons import why_not
+
+            self.doubt = why_not(plan.guard, (*values, *plan.samples), plan.names)
 
     def give_up(self) -> None:
         self.is_hopeless = True
@@ -391,6 +401,7 @@ class Site:
         found = plan.run(values, lists)
         if found is None:
             self.calls_as_python += 1
+            self.doubt = IN_THE_MIDDLE
             return None
         self.calls_from_python += 1
         self.ran = plan
