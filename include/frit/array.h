@@ -37,7 +37,8 @@ class Array {
         layout_(std::exchange(other.layout_, nullptr)),
         offset_(other.offset_),
         dtype_(other.dtype_) {}
-  Array& operator=(Array other) noexcept {
+  // Binds a name to another array, and stores nothing: assign() does that.
+  Array& operator=(Array other) & noexcept {
     std::swap(base_, other.base_);
     std::swap(layout_, other.layout_);
     std::swap(offset_, other.offset_);
@@ -51,7 +52,9 @@ class Array {
   Array(Base* base, const Layout* layout, std::int64_t offset, DType dtype) noexcept
       : base_(base), layout_(layout), offset_(offset), dtype_(dtype) {}
 
-  explicit operator bool() const { return base_ != nullptr; }
+  // Whether there is an array. Not what its elements are: `if (x > 0)` is no question.
+  explicit operator bool() const& { return base_ != nullptr; }
+  explicit operator bool() const&& = delete;
   DType dtype() const { return dtype_; }
   int ndim() const;
   std::int64_t size() const;
@@ -78,6 +81,15 @@ class Array {
 
 // ---- operands -----------------------------------------------------------------------------------
 
+// As int64. ValueError where it is beyond.
+template <class T>
+Scalar integer(T x) {
+  if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8)
+    if (x > static_cast<T>(INT64_MAX))
+      throw ValueError(text("a number beyond int64: ", x, "; give it as a Scalar of its type"));
+  return Scalar::of(DType::Int64, static_cast<std::int64_t>(x));
+}
+
 // What an op takes: an array, or a scalar which may be weak (a Python number). Borrows the array.
 struct Argument {
   const Array* array = nullptr;
@@ -91,10 +103,7 @@ struct Argument {
     if constexpr (std::is_same_v<T, bool>) {
       scalar = Scalar::of(DType::Bool, static_cast<std::uint8_t>(x));
     } else if constexpr (std::is_integral_v<T>) {
-      if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8)
-        if (x > static_cast<T>(INT64_MAX))
-          throw ValueError(text("a number beyond int64: ", x, "; give it as a Scalar of its type"));
-      scalar = Scalar::of(DType::Int64, static_cast<std::int64_t>(x));
+      scalar = integer(x);
       weak = Weak::Int;
     } else {
       scalar = Scalar::of(DType::Float64, static_cast<double>(x));
@@ -170,6 +179,10 @@ Array apply(Op op, std::initializer_list<Argument> arguments, const ApplyOptions
 // be computed at once: nothing is done then.
 Array apply_beside(Op op, const Array& x, const void* elements, int place);
 
+// The same by Power. ValueError where an integer is to be raised to a negative one; an array of
+// signed integers as exponents is computed at the call.
+Array power(const Argument& base, const Argument& exponent, const ApplyOptions& options = {});
+
 // target[...] = value, broadcast and cast as assignment does ("unsafe").
 void assign(const Array& target, const Argument& value, const Array* where = nullptr);
 // The same to a window on a's base of a's type, which is made only where the elements can't be
@@ -223,6 +236,9 @@ void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const 
 Array compress(const Array& a, const Array& mask);
 // a[mask] = values; values: broadcast to what compress gives. Evaluates the mask and the values.
 void expand(const Array& a, const Array& mask, const Argument& values);
+// a[mask] = value, at once, where the mask has a's shape and few of it are true; false: nothing was
+// done, since it is better recorded.
+bool fill_few(const Array& a, const Array& mask, const Argument& value);
 // The coordinates where a is true: one int64 array an axis. Evaluates a.
 std::vector<Array> nonzero(const Array& a);
 std::int64_t count_nonzero(const Array& a);  // evaluates

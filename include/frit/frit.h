@@ -56,6 +56,10 @@ inline Array slice(const Array& x, std::initializer_list<Interval> intervals) {
   }
   return slice(x, std::span<const AxisSlice>(axes));
 }
+inline Array slice(Array&& x, std::initializer_list<Interval> intervals) {
+  const Array whole = std::move(x);  // let go at the end
+  return slice(whole, intervals);
+}
 
 // ---- products along named axes ------------------------------------------------------------------
 
@@ -66,24 +70,45 @@ inline Array einsum(std::string_view subscripts, std::initializer_list<Array> op
 
 // ---- operators ----------------------------------------------------------------------------------
 
-#define FRIT_BINARY_OPERATOR(symbol, op)                                                         \
-  inline Array operator symbol(const Array& x, const Array& y) { return apply(Op::op, {x, y}); } \
-  template <class T>                                                                             \
-  requires std::is_arithmetic_v<T> Array operator symbol(const Array& x, T y) {                  \
-    return apply(Op::op, {x, y});                                                                \
-  }                                                                                              \
-  template <class T>                                                                             \
-  requires std::is_arithmetic_v<T> Array operator symbol(T x, const Array& y) {                  \
-    return apply(Op::op, {x, y});                                                                \
+// An operand that nobody names is let go once it is recorded: the result alone needs it then, and
+// it gets no memory of its own if it is computed with that.
+template <class T>
+concept AnArray = std::is_same_v<std::remove_cvref_t<T>, Array>;
+template <class T>
+concept ANumber = std::is_arithmetic_v<std::remove_cvref_t<T>>;
+template <class T>
+concept AnOperand = AnArray<T> || ANumber<T>;
+template <AnOperand... Operands>
+Array apply_and_let_go(Op op, Operands&&... operands) {
+  Array result = apply(op, {Argument(operands)...});
+  const auto let_go = []<class T>(T&& x) {
+    if constexpr (std::is_same_v<T, Array>) Array(std::move(x));
+  };
+  (let_go(std::forward<Operands>(operands)), ...);
+  return result;
+}
+
+#define FRIT_BINARY_OPERATOR(symbol, op)                                     \
+  template <AnOperand X, AnOperand Y>                                        \
+  requires(AnArray<X> || AnArray<Y>) Array operator symbol(X&& x, Y&& y) {   \
+    return apply_and_let_go(Op::op, std::forward<X>(x), std::forward<Y>(y)); \
   }
 FRIT_BINARY_OPERATOR(+, Add)
 FRIT_BINARY_OPERATOR(-, Subtract)
 FRIT_BINARY_OPERATOR(*, Multiply)
-FRIT_BINARY_OPERATOR(/, TrueDivide)
+FRIT_BINARY_OPERATOR(/, TrueDivide)  // of integers: float64
+FRIT_BINARY_OPERATOR(%, Remainder)   // Python's: it has the divisor's sign
 FRIT_BINARY_OPERATOR(<, Less)
 FRIT_BINARY_OPERATOR(<=, LessEqual)
 FRIT_BINARY_OPERATOR(>, Greater)
 FRIT_BINARY_OPERATOR(>=, GreaterEqual)
+FRIT_BINARY_OPERATOR(==, Equal)
+FRIT_BINARY_OPERATOR(!=, NotEqual)
+FRIT_BINARY_OPERATOR(&&, LogicalAnd)  // both sides are recorded
+FRIT_BINARY_OPERATOR(||, LogicalOr)
+FRIT_BINARY_OPERATOR(&, BitwiseAnd)
+FRIT_BINARY_OPERATOR(|, BitwiseOr)
+FRIT_BINARY_OPERATOR(^, BitwiseXor)
 #undef FRIT_BINARY_OPERATOR
 
 #define FRIT_ASSIGNMENT_OPERATOR(symbol, op)                               \
@@ -97,10 +122,13 @@ FRIT_ASSIGNMENT_OPERATOR(*=, Multiply)
 FRIT_ASSIGNMENT_OPERATOR(/=, TrueDivide)
 #undef FRIT_ASSIGNMENT_OPERATOR
 
-inline Array operator-(const Array& x) { return apply(Op::Negative, {x}); }
+inline Array operator!(Array&& x) { return apply_and_let_go(Op::LogicalNot, std::move(x)); }
 
-#define FRIT_UNARY_FUNCTION(name, op) \
-  inline Array name(const Array& x) { return apply(Op::op, {x}); }
+#define FRIT_UNARY_FUNCTION(name, op)                                       \
+  inline Array name(const Array& x) { return apply_and_let_go(Op::op, x); } \
+  inline Array name(Array&& x) { return apply_and_let_go(Op::op, std::move(x)); }
+FRIT_UNARY_FUNCTION(operator-, Negative)
+FRIT_UNARY_FUNCTION(operator~, Invert)
 FRIT_UNARY_FUNCTION(abs, Absolute)
 FRIT_UNARY_FUNCTION(sqrt, Sqrt)
 FRIT_UNARY_FUNCTION(square, Square)
@@ -108,13 +136,18 @@ FRIT_UNARY_FUNCTION(exp, Exp)
 FRIT_UNARY_FUNCTION(log, Log)
 FRIT_UNARY_FUNCTION(sin, Sin)
 FRIT_UNARY_FUNCTION(cos, Cos)
+FRIT_UNARY_FUNCTION(tan, Tan)
 FRIT_UNARY_FUNCTION(tanh, Tanh)
+FRIT_UNARY_FUNCTION(erf, Erf)
 FRIT_UNARY_FUNCTION(floor, Floor)
+FRIT_UNARY_FUNCTION(ceil, Ceil)
+FRIT_UNARY_FUNCTION(rint, Rint)
+FRIT_UNARY_FUNCTION(isnan, Isnan)
+FRIT_UNARY_FUNCTION(isfinite, Isfinite)
 #undef FRIT_UNARY_FUNCTION
 
 inline Array maximum(const Argument& x, const Argument& y) { return apply(Op::Maximum, {x, y}); }
 inline Array minimum(const Argument& x, const Argument& y) { return apply(Op::Minimum, {x, y}); }
-inline Array power(const Argument& x, const Argument& y) { return apply(Op::Power, {x, y}); }
 // Element by element: condition ? x : y. All of one type, or numbers.
 inline Array where(const Array& condition, const Argument& x, const Argument& y) {
   return apply(Op::Select, {condition, x, y});
@@ -122,17 +155,24 @@ inline Array where(const Array& condition, const Argument& x, const Argument& y)
 
 // ---- reductions ---------------------------------------------------------------------------------
 
-inline Array sum(const Array& x) { return reduce(Op::Add, x); }
-inline Array max(const Array& x) { return reduce(Op::Maximum, x); }
-inline Array min(const Array& x) { return reduce(Op::Minimum, x); }
 // Along one axis; a negative one counts from the last.
 inline Array reduce_axis(Op op, const Array& x, int axis) {
   const int from_first = axis < 0 ? axis + x.ndim() : axis;
   return reduce(op, x, {.axes = {&from_first, 1}, .all_axes = false});
 }
-inline Array sum(const Array& x, int axis) { return reduce_axis(Op::Add, x, axis); }
-inline Array max(const Array& x, int axis) { return reduce_axis(Op::Maximum, x, axis); }
-inline Array min(const Array& x, int axis) { return reduce_axis(Op::Minimum, x, axis); }
+
+#define FRIT_REDUCTION(name, op)                                                       \
+  inline Array name(const Array& x) { return reduce(Op::op, x); }                      \
+  inline Array name(const Array& x, int axis) { return reduce_axis(Op::op, x, axis); } \
+  inline Array name(Array&& x) { return reduce(Op::op, Array(std::move(x))); }         \
+  inline Array name(Array&& x, int axis) { return reduce_axis(Op::op, Array(std::move(x)), axis); }
+FRIT_REDUCTION(sum, Add)
+FRIT_REDUCTION(prod, Multiply)
+FRIT_REDUCTION(max, Maximum)
+FRIT_REDUCTION(min, Minimum)
+FRIT_REDUCTION(all, LogicalAnd)
+FRIT_REDUCTION(any, LogicalOr)
+#undef FRIT_REDUCTION
 
 // ---- values -------------------------------------------------------------------------------------
 
@@ -151,7 +191,8 @@ struct TypeOf;
 // The only element, computed now. TypeError when T is not the array's type.
 template <class T>
 T value(const Array& x) {
-  if (x && x.size() != 1) throw ValueError(text("value: the array has ", x.size(), " elements"));
+  if (x.base() && x.size() != 1)
+    throw ValueError(text("value: the array has ", x.size(), " elements"));
   if (TypeOf<T>::value != x.dtype())
     throw TypeError(text("value: the array holds ", info(x.dtype()).name));
   return item(x).as<T>();

@@ -49,7 +49,7 @@ class Expression {
     if constexpr (std::is_same_v<T, bool>) {
       literal_ = Scalar::of(DType::Bool, static_cast<std::uint8_t>(value));
     } else if constexpr (std::is_integral_v<T>) {
-      literal_ = Scalar::of(DType::Int64, static_cast<std::int64_t>(value));
+      literal_ = integer(value);
       weak_ = Weak::Int;
     } else {
       literal_ = Scalar::of(DType::Float64, static_cast<double>(value));
@@ -230,7 +230,7 @@ class KernelBuilder {
     else if constexpr (std::is_same_v<T, bool>)
       return scalar(Scalar::of(DType::Bool, static_cast<std::uint8_t>(value)));
     else
-      return scalar(Scalar::of(DType::Int64, static_cast<std::int64_t>(value)));
+      return scalar(integer(value));
   }
   Expression scalar(const Scalar& value);
 

@@ -110,7 +110,7 @@ void Engine::refuse(const Base& base) const {
 }
 
 void Engine::release_memory(Base* base) {
-  if (base->extra && base->extra->owner) {
+  if (base->extra && (base->extra->owner || base->foreign)) {
     if (!base->foreign) memory::add_malloc_live(-base->bytes);
     released.emplace_back(std::exchange(base->extra->owner, nullptr), base->extra->release);
   } else if (base->data) {

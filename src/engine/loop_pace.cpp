@@ -104,7 +104,8 @@ bool LoopPace::is_compiled(Class& own, double python) const {
     wait = is_short ? 0 : first_tried_for * python;
   else if (is_short)
     wait *= 2;
-  if (python > most_tried || own.compiled_since < wait) return true;
+  const bool is_believed = !limits_.ends_early || own.pythons > 0;
+  if ((python > most_tried && is_believed) || own.compiled_since < wait) return true;
   own.compiled_since = 0;
   own.is_again = is_short;
   return false;

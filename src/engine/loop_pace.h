@@ -21,10 +21,11 @@ class LoopPace {
   // run long enough to be translated, and its time is known, or not.
   enum class Verdict : std::uint8_t { Compiled, Short, Slower, Soon, Unknown };
   struct Limits {
-    double shortest = 0;     // seconds as Python; below 0: all is compiled
-    double worth = 0;        // seconds that Python loses before a loop is translated
-    double first_worth = 0;  // the same for the first of a process
-    bool is_eager = false;   // translated at once
+    double shortest = 0;      // seconds as Python; below 0: all is compiled
+    double worth = 0;         // seconds that Python loses before a loop is translated
+    double first_worth = 0;   // the same for the first of a process
+    bool is_eager = false;    // translated at once
+    bool ends_early = false;  // it may: a guess is the most that it takes
   };
   struct Choice {
     Verdict verdict = Verdict::Compiled;

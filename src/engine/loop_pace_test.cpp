@@ -37,6 +37,16 @@ TEST(LoopPace, short_loops_are_never_translated) {
   EXPECT_EQ(loop.choose(1 * us).verdict, Verdict::Short);
 }
 
+TEST(LoopPace, loops_that_may_end_early_are_tried_as_python_though_they_are_long) {
+  LoopPace loop({.shortest = 3 * us, .worth = 1e-3, .first_worth = 1e-3, .ends_early = true});
+  EXPECT_LT(compiled_of(loop, 1'000, 50'000 * us, 5 * us, 7'000 * us), 40);
+  LoopPace other = pace(3 * us, false);  // a guess is what it takes
+  EXPECT_EQ(compiled_of(other, 1'000, 50'000 * us, 50'000 * us, 7'000 * us), 1'000);
+  // What is long indeed is not tried again and again.
+  LoopPace late({.shortest = 3 * us, .worth = 1e-3, .first_worth = 1e-3, .ends_early = true});
+  EXPECT_EQ(compiled_of(late, 1'000, 50'000 * us, 50'000 * us, 7'000 * us), 999);
+}
+
 TEST(LoopPace, most_short_calls_are_neither_judged_nor_timed) {
   LoopPace loop = pace(3 * us, true);
   int judged = 0;

@@ -362,10 +362,12 @@ TEST(ApplyBeside, reads_the_callers_memory_at_once_or_does_nothing) {
   EXPECT_EQ(values_of(difference), (std::vector<double>{9, 18, 27}));
   EXPECT_EQ(values_of(reversed), (std::vector<double>{-9, -18, -27}));
   const std::vector<double> many(large);
-  EXPECT_FALSE(apply_beside(Op::Add, array_of(ramp(large)), many.data(), 1));  // would be recorded
+  EXPECT_FALSE(
+      apply_beside(Op::Add, array_of(ramp(large)), many.data(), 1).base());  // would be recorded
   const Array pending = row_window(apply(Op::Add, {array_of(ramp(large)), 1.0}), 0, 3);
-  EXPECT_FALSE(apply_beside(Op::Add, pending, many.data(), 1));
-  EXPECT_FALSE(apply_beside(Op::Add, row_window(array_of(ramp(9)), 0, 3, 2), many.data(), 1));
+  EXPECT_FALSE(apply_beside(Op::Add, pending, many.data(), 1).base());
+  EXPECT_FALSE(
+      apply_beside(Op::Add, row_window(array_of(ramp(9)), 0, 3, 2), many.data(), 1).base());
   EXPECT_EQ(values_of(pending)[0], ramp(1)[0] + 1);
 }
 

@@ -559,6 +559,14 @@ TEST_P(Kernels, no_axes_and_no_points) {
 
 // ---- errors -------------------------------------------------------------------------------------
 
+TEST(KernelErrors, numbers_beyond_int64_are_refused) {
+  KernelBuilder k({4});
+  EXPECT_THROW(k.scalar(UINT64_MAX), ValueError);
+  EXPECT_THROW(k.local(UINT64_MAX), ValueError);
+  EXPECT_THROW(k.axis(0) + UINT64_MAX, ValueError);
+  EXPECT_EQ(k.scalar(std::uint64_t{5}).dtype(), DType::Int64);
+}
+
 TEST(KernelErrors, are_thrown_where_the_mistake_is_written) {
   const Array a = zeros({4, 5}), row = zeros({5}), flags = zeros({5}, DType::Bool);
   const auto message = [](auto&& mistake) -> std::string {

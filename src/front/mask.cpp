@@ -5,6 +5,7 @@
 // that threads know where to go on.
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "engine/pack.h"
 #include "front/common.h"
@@ -272,7 +273,18 @@ void move_items(const Mask& mask, const Array& a, std::byte* data, std::byte* de
   const std::int64_t each = rest->size();
   if (each == 1) return move_elements<direction>(mask, *a.layout(), data, dense);
   const Places places(*a.layout(), axes, data);
-  move_masked(mask, places, dense, each, MoveRow<direction>{*rest, each * size_of(a.dtype())});
+  const std::int64_t size = each * size_of(a.dtype());
+  const auto move_rows_of = [&]<int... bytes>(std::integer_sequence<int, bytes...>) {
+    const auto move = [&]<int own>() {
+      move_masked(mask, places, dense, each, MoveBytes<direction, own>());
+      return true;
+    };
+    return ((size == bytes && move.template operator()<bytes>()) || ...);
+  };
+  // Colours and points: to call for so few bytes takes longer than to move them.
+  using Sizes = std::integer_sequence<int, 2, 3, 4, 6, 8, 12, 16, 24, 32>;
+  if (rest->c_contiguous() && move_rows_of(Sizes())) return;
+  move_masked(mask, places, dense, each, MoveRow<direction>{*rest, size});
 }
 
 void check_mask(const Array& a, const Array& mask) {
@@ -451,6 +463,32 @@ void expand(const Array& a, const Array& mask, const Argument& values) {
   move_items<Direction::FromDense>(where, a, a.base()->data + a.offset(), from);
 }
 
+bool fill_few(const Array& a, const Array& mask, const Argument& value) {
+  constexpr std::int64_t least = 1 << 10, share = 16;  // one in so many is true, at most
+  if (value.array || mask.dtype() != DType::Bool || a.size() < least ||
+      !std::ranges::equal(a.shape(), mask.shape()))
+    return false;
+  Locked lock(Engine::lock());
+  Engine& engine = Engine::get();
+  const auto is_ready = [&](const Base* base) {
+    return engine.is_ready(base) && !base->is_on_device;
+  };
+  if (!is_ready(a.base()) || a.base()->is_touched() || !is_ready(mask.base())) return false;
+  const bool may_overlap = a.base() == mask.base() || (a.base()->foreign && mask.base()->foreign);
+  if (may_overlap || !mask.c_contiguous() || !a.writable()) return false;
+  if (std::ranges::count(a.strides(), 0) > 0) return false;  // its elements may be one
+  const Mask where(mask);
+  if (where.count() * share > a.size()) return false;
+  const std::int64_t count[1] = {where.count()};
+  const Array dense = empty(count, a.dtype());
+  assign(dense, value);
+  if (count[0] == 0) return true;
+  auto* from = const_cast<std::byte*>(read(dense));  // only read
+  engine.settle(a.base());
+  move_elements<Direction::FromDense>(where, *a.layout(), a.base()->data + a.offset(), from);
+  return true;
+}
+
 std::vector<Array> nonzero(const Array& a) {
   check_array(a);
   Locked lock(Engine::lock());
@@ -535,7 +573,7 @@ std::int64_t count_nonzero(const Array& a) {
   Locked lock(Engine::lock());
   constexpr std::int64_t few = 1 << 19;  // not worth a launch
   if (a.c_contiguous() && Engine::get().is_ready(a.base())) {
-    if (a.dtype() == DType::Bool) {
+    if (size_of(a.dtype()) == 1) {
       const auto* bytes = reinterpret_cast<const std::uint8_t*>(a.base()->data + a.offset());
       return MaskBlocks(bytes, a.size()).count();
     }

@@ -1,8 +1,10 @@
 // misuse_test.cpp: what a C++ program may get wrong is an exception, and nothing has happened.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <optional>
 
+#include "engine/memory.h"
 #include "frit/frit.h"
 
 namespace frit {
@@ -83,7 +85,56 @@ TEST(Misuse, shapes_and_counts_that_do_not_fit) {
   EXPECT_EQ(values<double>(x), std::vector<double>(12, 0.0));
 }
 
-TEST(Values, TruthsComeAsTheyAre) {
+TEST(Operators, of_truths_go_element_by_element) {
+  using Truths = std::vector<bool>;
+  const Array x = arange(0.0, 1.0, 5);
+  EXPECT_EQ(values<bool>(x > 0.0 && x < 3.0), (Truths{false, true, true, false, false}));
+  EXPECT_EQ(values<bool>(x < 1.0 || x > 3.0), (Truths{true, false, false, false, true}));
+  EXPECT_EQ(values<bool>(!(x < 3.0)), (Truths{false, false, false, true, true}));
+  EXPECT_EQ(values<bool>(~(x == 3.0)), values<bool>(x != 3.0));
+  EXPECT_EQ(values<bool>((x > 0.0) ^ (x > 2.0)), (Truths{false, true, true, false, false}));
+  EXPECT_EQ(values<double>(-x % 3.0), (std::vector<double>{0, 2, 1, 0, 2}));
+  EXPECT_TRUE(bool(x));
+  EXPECT_TRUE(value<bool>(all(x < 5.0)) && !value<bool>(any(x > 5.0)));
+  static_assert(!std::is_constructible_v<bool, Array>);       // if (x > 0.0)
+  static_assert(!std::is_assignable_v<Array, const Array&>);  // slice(x, ..) = y
+}
+
+TEST(Operators, let_operands_go_that_nobody_names) {
+  const Array x = full({100'000}, 1.5), y = full({100'000}, 2.0);
+  eval();
+  memory::reset_peak();
+  const std::int64_t before = memory::figures().live;
+  const double total = value<double>(sum(sqrt(x * 2.0 + y) - y));
+  EXPECT_LT(memory::figures().peak - before, 100'000);
+  EXPECT_NEAR(total, 100'000 * (std::sqrt(5.0) - 2.0), 1e-6);
+}
+
+TEST(Misuse, integers_have_no_negative_powers) {
+  const Array x = astype(arange(1.0, 1.0, 3), DType::Int64);
+  EXPECT_THROW(power(x, -1), ValueError);
+  EXPECT_THROW(power(x, x - 2), ValueError);
+  EXPECT_EQ(values<double>(power(astype(x, DType::Float64), -1)), values<double>(1.0 / x));
+  EXPECT_EQ(values<std::int64_t>(power(x, x)), (std::vector<std::int64_t>{1, 4, 27}));
+}
+
+TEST(Wrap, memory_without_an_owner_is_left_alone) {
+  std::vector<double> memory(1000, 1.0);
+  const std::int64_t n = 1000, stride = 8;
+  {
+    const Array x = wrap({.data = memory.data(), .memory = memory.data(), .bytes = 8 * n}, {&n, 1},
+                         {&stride, 1}, DType::Float64);
+    EXPECT_EQ(value<double>(sum(x)), 1000.0);
+  }
+  std::vector<Array> others;
+  for (int k = 0; k < 8; ++k) {
+    others.push_back(full({1000}, 7.0));
+    EXPECT_NE(static_cast<const void*>(read(others.back())), memory.data());
+  }
+  EXPECT_EQ(memory, std::vector<double>(1000, 1.0));
+}
+
+TEST(Values, of_truths_are_all_of_them) {
   const Array x = arange(0.0, 1.0, 5);
   EXPECT_EQ(values<bool>(x < 2.0), (std::vector<bool>{true, true, false, false, false}));
   EXPECT_TRUE(values<bool>(zeros({0}, DType::Bool)).empty());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 
 #include "ops/level.h"
@@ -61,18 +62,31 @@ typename Vector::Bits first_lanes(std::int64_t count) {
   return static_cast<typename Vector::Bits>((1u << count) - 1);
 }
 
-// The elements of this vector that are there, and of those the ones that are true.
-template <class Vector>
-struct Chosen {
-  typename Vector::Bits inside, bits;
-  int count;
-  FRIT_AVX512 Chosen(const std::uint8_t* mask, std::int64_t left)
-      : inside(first_lanes<Vector>(std::min(left, lanes<Vector>))) {
-    const __m128i bytes = _mm_maskz_loadu_epi8(inside, mask);
-    bits = static_cast<typename Vector::Bits>(_mm_test_epi8_mask(bytes, bytes));
-    count = _mm_popcnt_u32(bits);
+constexpr std::int64_t several = 64;  // elements, whose mask is a vector
+
+// Which of the next elements are true.
+FRIT_AVX512 std::uint64_t bits_at(const std::uint8_t* mask, std::int64_t left) {
+  const __mmask64 inside = left >= several ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
+  const __m512i bytes = _mm512_maskz_loadu_epi8(inside, mask);
+  return _mm512_test_epi8_mask(bytes, bytes);
+}
+
+constexpr int few = 4;  // of them: one by one they take no longer than by vectors
+
+// For each of `n` elements that is true, one(number); for vectors with many of them, where the
+// first of them is, and their bits: all(number, bits). Where none is true nothing is touched.
+template <class Vector, class One, class All>
+FRIT_AVX512 inline void for_true(const std::uint8_t* mask, std::int64_t n, One&& one, All&& all) {
+  for (std::int64_t k = 0; k < n; k += several) {
+    std::uint64_t bits = bits_at(mask + k, n - k);
+    if (_mm_popcnt_u64(bits) <= few) {
+      for (; bits != 0; bits &= bits - 1) one(k + std::countr_zero(bits));
+      continue;
+    }
+    for (std::int64_t j = k; bits != 0; j += lanes<Vector>, bits >>= lanes<Vector>)
+      all(j, static_cast<typename Vector::Bits>(bits));
   }
-};
+}
 
 // A compressed vector goes through a register: on some processors storing it directly takes some
 // hundred cycles. Stores are masked, as the next elements may be another thread's.
@@ -82,12 +96,14 @@ FRIT_AVX512 std::int64_t pack(void* dense, const void* elements, const std::uint
   auto* to = static_cast<typename Vector::Element*>(dense);
   const auto* from = static_cast<const typename Vector::Element*>(elements);
   std::int64_t count = 0;
-  for (std::int64_t k = 0; k < n; k += lanes<Vector>) {
-    const Chosen<Vector> chosen(mask + k, n - k);
-    Vector::store(to + count, first_lanes<Vector>(chosen.count),
-                  Vector::compress(chosen.bits, Vector::load(chosen.inside, from + k)));
-    count += chosen.count;
-  }
+  for_true<Vector>(
+      mask, n, [&](std::int64_t k) { to[count++] = from[k]; },
+      [&](std::int64_t k, typename Vector::Bits bits) FRIT_AVX512 {
+        const int chosen = _mm_popcnt_u32(bits);
+        Vector::store(to + count, first_lanes<Vector>(chosen),
+                      Vector::compress(bits, Vector::load(bits, from + k)));
+        count += chosen;
+      });
   return count;
 }
 
@@ -97,27 +113,30 @@ FRIT_AVX512 std::int64_t unpack(void* elements, const void* dense, const std::ui
   auto* to = static_cast<typename Vector::Element*>(elements);
   const auto* from = static_cast<const typename Vector::Element*>(dense);
   std::int64_t count = 0;
-  for (std::int64_t k = 0; k < n; k += lanes<Vector>) {
-    const Chosen<Vector> chosen(mask + k, n - k);
-    const __m512i packed = Vector::load(first_lanes<Vector>(chosen.count), from + count);
-    Vector::store(to + k, chosen.bits, Vector::expand(chosen.bits, packed));
-    count += chosen.count;
-  }
+  for_true<Vector>(
+      mask, n, [&](std::int64_t k) { to[k] = from[count++]; },
+      [&](std::int64_t k, typename Vector::Bits bits) FRIT_AVX512 {
+        const int chosen = _mm_popcnt_u32(bits);
+        const __m512i packed = Vector::load(first_lanes<Vector>(chosen), from + count);
+        Vector::store(to + k, bits, Vector::expand(bits, packed));
+        count += chosen;
+      });
   return count;
 }
 
 FRIT_AVX512 std::int64_t write_places(std::int64_t* places, const std::uint8_t* mask,
                                       std::int64_t n, std::int64_t first, std::int64_t) {
-  __m512i place =
-      _mm512_add_epi64(_mm512_set1_epi64(first), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
   std::int64_t count = 0;
-  for (std::int64_t k = 0; k < n; k += lanes<Vector8>) {
-    const Chosen<Vector8> chosen(mask + k, n - k);
-    Vector8::store(places + count, first_lanes<Vector8>(chosen.count),
-                   Vector8::compress(chosen.bits, place));
-    count += chosen.count;
-    place = _mm512_add_epi64(place, _mm512_set1_epi64(lanes<Vector8>));
-  }
+  for_true<Vector8>(
+      mask, n, [&](std::int64_t k) { places[count++] = first + k; },
+      [&](std::int64_t k, __mmask8 bits) FRIT_AVX512 {
+        const int chosen = _mm_popcnt_u32(bits);
+        const __m512i numbers = _mm512_add_epi64(_mm512_set1_epi64(first + k),
+                                                 _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
+        Vector8::store(places + count, first_lanes<Vector8>(chosen),
+                       Vector8::compress(bits, numbers));
+        count += chosen;
+      });
   return count;
 }
 
@@ -155,9 +174,9 @@ FRIT_AVX2 void store_places(std::int64_t* to, std::uint64_t numbers, std::int64_
 FRIT_AVX2 std::int64_t write_places_by_table(std::int64_t* places, const std::uint8_t* mask,
                                              std::int64_t n, std::int64_t first,
                                              std::int64_t count) {
-  constexpr std::int64_t several = 32;
+  constexpr std::int64_t at_once = 32;
   std::int64_t done = 0, k = 0;
-  for (; k + several <= n && done < count; k += several) {
+  for (; k + at_once <= n && done < count; k += at_once) {
     const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(mask + k));
     const __m256i zeros = _mm256_cmpeq_epi8(bytes, _mm256_setzero_si256());
     unsigned bits = ~static_cast<unsigned>(_mm256_movemask_epi8(zeros));

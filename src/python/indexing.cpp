@@ -402,7 +402,15 @@ void assign_masked(const Array& array, const Array& mask, const Value& value) {
   const auto axes = static_cast<std::size_t>(mask.ndim());
   if (mask.ndim() > array.ndim() || !std::ranges::equal(mask.shape(), array.shape().first(axes)))
     throw Unfit{"a mask of another shape"};
-  if (mask.ndim() == array.ndim()) return assign(array, value.argument, &mask);
+  if (mask.ndim() == array.ndim()) {
+    if (!fill_few(array, mask, value.argument)) assign(array, value.argument, &mask);
+    return;
+  }
+  // Colours, points: a kernel would go over the few elements of each by themselves.
+  constexpr std::int64_t few = 8;
+  const auto items = array.shape().subspan(axes);
+  if (std::accumulate(items.begin(), items.end(), std::int64_t{1}, std::multiplies<>()) <= few)
+    return expand(array, mask, value.argument);
   Shape shape(mask.shape().begin(), mask.shape().end()),
       strides(mask.strides().begin(), mask.strides().end());
   shape.resize(static_cast<std::size_t>(array.ndim()), 1);

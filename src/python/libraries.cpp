@@ -12,9 +12,12 @@ namespace {
 // CPython 3.14 has no versions any more: there each call looks at the names.
 #if PY_VERSION_HEX < 0x030E0000
 constexpr bool has_versions = true;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // 3.12 and 3.13 still count them
 std::uint64_t version_of(PyObject* dictionary) {
   return reinterpret_cast<PyDictObject*>(dictionary)->ma_version_tag;
 }
+#pragma GCC diagnostic pop
 #else
 constexpr bool has_versions = false;
 std::uint64_t version_of(PyObject*) { return 0; }

@@ -330,17 +330,18 @@ PyObject* rest(PyObject* object, PyObject* rounds) {
 
 PyObject* construct(PyTypeObject* type, PyObject* arguments, PyObject* names) {
   return guarded([&]() -> PyObject* {
-    static const char* keywords[] = {"place", "space",       "steps",    "inputs", "shortest",
-                                     "worth", "first_worth", "is_eager", nullptr};
+    static const char* keywords[] = {"place", "space",       "steps",    "inputs",     "shortest",
+                                     "worth", "first_worth", "is_eager", "ends_early", nullptr};
     PyObject *place, *space, *steps, *inputs;
     LoopPace::Limits limits;
-    int is_eager = 0;
-    if (!PyArg_ParseTupleAndKeywords(arguments, names, "OO!O!O!dddp", const_cast<char**>(keywords),
-                                     &place, &PyDict_Type, &space, &PyList_Type, &steps,
-                                     &PyList_Type, &inputs, &limits.shortest, &limits.worth,
-                                     &limits.first_worth, &is_eager))
+    int is_eager = 0, ends_early = 0;
+    if (!PyArg_ParseTupleAndKeywords(arguments, names, "OO!O!O!dddp|p",
+                                     const_cast<char**>(keywords), &place, &PyDict_Type, &space,
+                                     &PyList_Type, &steps, &PyList_Type, &inputs, &limits.shortest,
+                                     &limits.worth, &limits.first_worth, &is_eager, &ends_early))
       return nullptr;
     limits.is_eager = is_eager != 0;
+    limits.ends_early = ends_early != 0;
     LoopGuess guess(steps, inputs);
     const bool is_peeled = checked(PyObject_GetAttrString(place, "is_peeled")).get() == Py_True;
     Ref method = checked(PyObject_GetAttrString(place, is_peeled ? "ask_rest" : "ask"));

@@ -523,21 +523,6 @@ std::optional<Array> bool_power(const Argument& base, const Argument& exponent,
   return astype(*base.array, DType::Float64);
 }
 
-bool is_negative(const Scalar& value) {
-  return cast_scalar(value, DType::Int64).as<std::int64_t>() < 0;
-}
-
-bool has_negative_exponent(const Argument& base, const Argument& exponent) {
-  const DType power = exponent.array ? exponent.array->dtype() : exponent.scalar.dtype;
-  const DType root = base.array ? base.array->dtype() : base.scalar.dtype;
-  if (!is_signed(power) || is_inexact(root)) return false;
-  if (!exponent.array) return is_negative(exponent.scalar);
-  if (exponent.array->size() == 0) return false;
-  const Array least = reduce(Op::Minimum, *exponent.array);
-  evaluate(least);
-  return is_negative(item(least));
-}
-
 }  // namespace
 
 Array power_of(const Argument& base, const Argument& exponent, const ApplyOptions& options) {
@@ -550,9 +535,7 @@ Array power_of(const Argument& base, const Argument& exponent, const ApplyOption
     if (const std::optional<Array> power = product_power(*base.array, *one, options)) return *power;
   }
   if (const std::optional<Array> power = bool_power(base, exponent, options)) return *power;
-  if (has_negative_exponent(base, exponent))
-    throw frit::ValueError("Integers to negative integer powers are not allowed.");
-  return apply(Op::Power, {base, exponent}, options);
+  return power(base, exponent, options);
 }
 
 PyObject* rich_compare(PyObject* left, PyObject* right, int comparison) {

@@ -54,6 +54,36 @@ r[m] += s[m]
 m[:5000] = False
 s[m] = x[m]
 """,
+    "a number for those of a mask": """
+seen = [float(v.sum()) for v in (x, y, i, f, s, r)], int(m.sum()), complex(c[3])
+x[m] = 2.5
+i[m] = 7
+f[m] = 1 / 3
+c[m] = 1 - 2j
+s[m] = -1
+r[m] = 4
+np.copyto(y, 0.5, where=m)
+m[m] = False
+x[m] = 9
+last = float(x[-1]), float(r[0])
+i[x > 2.0] = 3
+w = x[:]
+w[y == 0.5] = y[0]
+""",
+    "few numbers for each element of a mask": """
+b = np.array((numbers(11, 3 * 90 * 70) * 60).astype("int64").astype("uint8").reshape(90, 70, 3))
+p = np.array(numbers(12, 2 * 6300).reshape(90, 70, 2))
+q = np.array(numbers(13, 12 * 6300).astype("float32").reshape(90, 70, 4, 3))[:, :, ::2]
+k = np.array(numbers(14, 6300).reshape(90, 70) > SHARE)
+seen = [float(v.sum()) for v in (b, p, q, k)]
+b[k] = 0
+b[b[..., 0] > 100] = [1, 2, 3]
+p[k] = p[0, 0]
+p[k] = -1
+p[k, 1] = 7
+q[k] = 2
+of_b, of_p, of_q = b[k], p[k], q[k]
+""",
     "of two axes": """
 k = t > SHARE
 t[k] = t[k] * o[k] + 1

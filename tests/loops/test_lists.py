@@ -838,3 +838,19 @@ def test_sums_of_generators_that_may_be_empty():
     same(decomposed, matrix, compiled=True)
     same(decomposed, [[4, 2], [2, 5]], compiled=True)
     same(decomposed, [[1.0, 2.0], [2.0, 1.0]])  # sqrt(-3.0)
+
+
+def test_a_long_list_is_not_converted_again_and_again_for_a_few_items_of_it():
+    def f(squares, n):
+        for p in squares:
+            if p > n:
+                break
+            if n % p == 7:
+                return False
+        return True
+
+    parallel, squares = frit.parallelize(f), [p * p for p in range(1, 300_000)]
+    for n in range(100_000, 100_800):
+        assert parallel(squares, n) == f(squares, n)
+    (found,) = parallel.__frit__.places
+    assert found.binding.site.calls < 400

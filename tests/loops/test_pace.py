@@ -48,6 +48,20 @@ A = np.zeros((3, 4, 5))
 
 
 @pytest.mark.parametrize(
+    ("body", "ends_early"),
+    [
+        ("a[i] = 0", False),
+        ("if a[i]: break", True),
+        ("for j in range(9):\n  if a[j]: break", True),
+        ("if a[i]: continue", False),
+    ],
+)
+def test_a_guess_knows_whether_a_loop_may_end_early(body, ends_early):
+    node = ast.parse(f"for i in range(n):\n {body}").body[0]
+    assert work.guess_of(node, ["a", "n"]).ends_early == ends_early
+
+
+@pytest.mark.parametrize(
     ("series", "passed", "expected"),
     [
         ("range(7)", (), 7),

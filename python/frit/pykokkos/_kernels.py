@@ -30,7 +30,7 @@ _VIEW = "view"  # FILL's argument
 _LOGICAL = ("LogicalAnd", "LogicalOr")
 _SUMS = ("Add", "Multiply")  # of integers: in 64 bits
 
-_rows: dict[tuple[types.CodeType, int, int], list[tuple[Any, ...]]] = {}
+_rows: dict[tuple[types.CodeType, str, int, int], list[tuple[Any, ...]]] = {}
 
 
 def _indices(policy: Any) -> int:
@@ -112,15 +112,22 @@ def prepare(
     rows: list[tuple[Any, ...]] = [(KEYWORD, argument.arg) for argument in keywords]
     if operation == FILL:
         rows.append((KEYWORD, _VIEW))
-    _rows[function.__code__, operation, _code(policy)] = rows
+    _rows[_key(operation, policy, function)] = rows
     return list(rows)
+
+
+def _key(
+    operation: int, policy: Any, function: types.FunctionType
+) -> tuple[types.CodeType, str, int, int]:
+    # Codes of the same text at the same line of two files are equal.
+    return function.__code__, function.__code__.co_filename, operation, _code(policy)
 
 
 def translate(
     operation: int, policy: Any, function: types.FunctionType, owner: Any, values: tuple[Any, ...]
 ) -> tuple[Any, list[tuple[Any, ...]], Any]:
     """The kernel for these values; the slots, of which there may be more now; how it is run."""
-    key = function.__code__, operation, _code(policy)
+    key = _key(operation, policy, function)
     rows = list(_rows.get(key) or prepare(operation, policy, function, owner))
     rows = rows[: len(values)]
     environment = Environment(function, owner, RULES, rows, list(values), _intrinsics.TABLE)

@@ -163,7 +163,7 @@ class Guards:
         self.has_signature &= not any(text.startswith("not overlap") for text in kept)
         arguments = ", ".join(f"v{k}" for k in range(len(self.inputs.names)))
         prelude = self.prelude(every)
-        words = "\n".join([*prelude, "", *kept])  # reasons.py reads it
+        words = "\n".join(prelude) + "\n\n" + "\n".join(kept)  # reasons.py reads it
         lines = [f"def guard({arguments}):", f"    {words!r}", *(f"    {x}" for x in prelude)]
         lines.append("    return " + (" and ".join(kept) or "True"))
         made = compile("\n".join(lines), "<guard>", "exec", dont_inherit=True)

@@ -515,10 +515,9 @@ class Place(Patience):
         worth = WORTH * (OF_ARRAYS_WORTH if guess is not None and guess.makes_arrays else 1.0)
         if is_kept:
             worth = min(worth, KEPT_WORTH)
-        steps = guess.steps if guess is not None else []
-        gate = core.LoopGate(
-            self, space, steps, inputs, SHORT, worth, worth * FIRST_WORTH, self.is_eager
-        )
+        steps, ends_early = (guess.steps, guess.ends_early) if guess is not None else ([], False)
+        limits = SHORT, worth, worth * FIRST_WORTH, self.is_eager, ends_early
+        gate = core.LoopGate(self, space, steps, inputs, *limits)
         if guess is not None and guess.is_always_below(SHORT):
             self.told = VERDICTS[1]
             self.give_up()

@@ -43,6 +43,7 @@ class Guess:
     names: list[str] = field(default_factory=list)
     calls: list[tuple[str, float]] = field(default_factory=list)
     makes_arrays: bool = False  # of a few numbers, which a translation writes out
+    ends_early: bool = False  # by a break or return, if that comes: it may take less
 
     def priced(self, value_of: Callable[[str], Any], rounds: int = _ROUNDS) -> Guess:
         """With numbers for calls. rounds: of the loops in these."""
@@ -56,7 +57,8 @@ class Guess:
             for f, (_, default) in zip(functions, self.calls, strict=True)
         ]
         steps = [("c", prices[int(n)]) if word == "k" else (word, n) for word, n in self.steps]
-        return Guess(folded(steps), self.names, makes_arrays=makes_arrays or self.makes_arrays)
+        makes_arrays = makes_arrays or self.makes_arrays
+        return Guess(folded(steps), self.names, [], makes_arrays, self.ends_early)
 
     def seconds(self, value_of: Callable[[str], Any]) -> float:
         """What loop_guess.h computes, of numbers and lists; 0: who knows."""

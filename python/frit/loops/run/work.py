@@ -361,7 +361,9 @@ def guess_of(
         writer.find_arrays(node)
         rounds = writer.rounds(node)
         steps = [*rounds, *writer.body(node.body), ("*", 0.0)]
-        makes_arrays = any(isinstance(x, ast.Call) and _makes_array(x) for x in nodes_in([node]))
-        return Guess(folded(steps), writer.names, writer.calls, makes_arrays)
+        nodes = nodes_in([node])
+        makes_arrays = any(isinstance(x, ast.Call) and _makes_array(x) for x in nodes)
+        ends_early = any(isinstance(x, (ast.Break, ast.Return)) for x in nodes)
+        return Guess(folded(steps), writer.names, writer.calls, makes_arrays, ends_early)
     except (_Unknown, RecursionError, OverflowError, ZeroDivisionError):
         return None
