@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import frit
-from frit.loops.run import place, site
+from frit.loops.run import place, site, traits
 from frit.loops.run.list_runs import MOST_EXACT, Watched
 
 from .fuzz import calls_of
@@ -840,7 +840,9 @@ def test_sums_of_generators_that_may_be_empty():
     same(decomposed, [[1.0, 2.0], [2.0, 1.0]])  # sqrt(-3.0)
 
 
-def test_a_long_list_is_not_converted_again_and_again_for_a_few_items_of_it():
+def test_a_long_list_is_not_converted_again_and_again_for_a_few_items_of_it(monkeypatch):
+    monkeypatch.setattr(place, "SHORT", traits.SHORT)
+
     def f(squares, n):
         for p in squares:
             if p > n:
