@@ -141,7 +141,7 @@ def copied(x: Any) -> Any:
         return [copied(y) if isinstance(y, ast.AST) else y for y in x]
     if not x._fields and not x.__dict__:
         return x  # a context or an operator: one for all
-    made = type(x)()
+    made = ast.AST.__new__(type(x))  # without __init__, which asks for all fields from 3.13 on
     own = made.__dict__
     for name, value in x.__dict__.items():
         own[name] = copied(value) if isinstance(value, (ast.AST, list)) else value
