@@ -267,6 +267,25 @@ bool is_alike(std::optional<Verdict> told, Verdict verdict) {
   return (*told == Verdict::Unknown) == (verdict == Verdict::Unknown);
 }
 
+// Whether a debugger or a coverage tool wants to see lines, by sys.monitoring: place.py asks the same.
+#if PY_VERSION_HEX >= 0x030C0000
+bool is_watched() {
+  static PyObject* const get_tool = [] {
+    PyObject* const monitoring = PySys_GetObject("monitoring");
+    if (!monitoring) raise(PyExc_RuntimeError, "there is no sys.monitoring");
+    return checked(PyObject_GetAttrString(monitoring, "get_tool")).release();
+  }();
+  for (const long tool : {0, 1, 3, 4}) {  // 2 is for profilers
+    const Ref number = checked(PyLong_FromLong(tool));
+    const Ref name = checked(PyObject_CallOneArg(get_tool, number.get()));
+    if (name.get() != Py_None) return true;
+  }
+  return false;
+}
+#else
+bool is_watched() { return false; }
+#endif
+
 // Whether a call may run compiled, and what the place then gives; `no` where it runs as Python.
 struct Call {
   std::span<PyObject* const> passed;  // the variables that are given
@@ -299,7 +318,8 @@ PyObject* answer(PyObject* object, const Call& call) {
       return found.release();
     };
     // Where the libraries may be others than it was made for, the place looks at them.
-    if (const auto one = is_compiled && !libraries_changed() ? gate.like(call.passed) : nullptr)
+    const bool may_run = is_compiled && !libraries_changed() && !is_watched();
+    if (const auto one = may_run ? gate.like(call.passed) : nullptr)
       if (Ref found = gate.run(one, call.passed)) return taken(found);
     if (!is_alike(gate.told, choice.verdict)) {
       gate.is_chosen = true;

@@ -642,7 +642,7 @@ def test_explain_says_which_branch_was_reached(at_once):
     parallel = frit.parallelize(f)
     parallel(np.arange(100.0))
     line = first_of(f) + 4
-    assert f"an error is possible at this call, or it gets to line {line}" in str(
+    assert f"is possible in the middle of it, or it gets to line {line}" in str(
         frit.explain(parallel)
     )
 

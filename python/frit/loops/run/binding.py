@@ -19,7 +19,7 @@ from frit.loops.run.functions import (
 )
 from frit.loops.run.given import is_surrounding, key_of, may_end, name_of, real
 from frit.loops.run.methods import NOT_CALLED, called_of
-from frit.loops.run.place import MONITORING, REFUSED
+from frit.loops.run.place import REFUSED
 from frit.loops.run.texts import NUMBER, number_of
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
@@ -343,7 +343,7 @@ class Binding:
     def note(self, signature: bytes | None, site: Site) -> None:
         """The guess of this call holds for all with its signature, and so do most guards."""
         plan = site.remember(signature)
-        if plan is None or not self.takes_all or MONITORING or self.place.turns is not None:
+        if plan is None or not self.takes_all or self.place.turns is not None:
             return
         direct = None if self.place.is_module else plan.direct()
         if direct is not None:
