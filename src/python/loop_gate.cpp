@@ -267,7 +267,7 @@ bool is_alike(std::optional<Verdict> told, Verdict verdict) {
   return (*told == Verdict::Unknown) == (verdict == Verdict::Unknown);
 }
 
-// Whether a debugger or a coverage tool wants to see lines, by sys.monitoring: place.py asks the same.
+// Whether a debugger or a coverage tool wants to see lines by sys.monitoring, as place.py asks.
 #if PY_VERSION_HEX >= 0x030C0000
 bool is_watched() {
   static PyObject* const get_tool = [] {

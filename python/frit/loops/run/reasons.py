@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 LARGE = 1 << 40  # bounds beyond are there for ints that grow, not for indices
-LONGEST = 80  # letters of a condition that is told
+LONGEST = 120  # letters of a condition that is told
 MAYBE = "an error is possible at this call"
 _NAME = re.compile(r"\b(?:v(\d+)|e(\d+)_(\d+)|m(\d+)_(lo|hi))\b")
 
@@ -25,9 +25,9 @@ def why_not(guard: types.FunctionType, values: Sequence[Any], names: Sequence[st
     try:
         exec(prelude.strip(), space)
         failed = next((x for x in conditions.splitlines() if not eval(x, space)), None)
-    except (ValueError, ArithmeticError):
+        return in_words(failed, names) if failed is not None else MAYBE
+    except (ValueError, ArithmeticError, LookupError):
         return MAYBE
-    return in_words(failed, names) if failed is not None else MAYBE
 
 
 def in_words(condition: str, names: Sequence[str]) -> str:
