@@ -15,6 +15,7 @@ from typing import Any
 LARGE = 1 << 40  # bounds beyond are there for ints that grow, not for indices
 LONGEST = 120  # letters of a condition that is told
 MAYBE = "an error is possible at this call"
+_NOTHING = re.compile(r"(?<![\w*])1\*|\+0(?=\))")
 _NAME = re.compile(r"\b(?:v(\d+)|e(\d+)_(\d+)|m(\d+)_(lo|hi))\b")
 
 
@@ -45,7 +46,8 @@ def in_words(condition: str, names: Sequence[str]) -> str:
     if any(int(number) >= LARGE for number in re.findall(r"\d+", condition)):
         found = [named(match) for match in _NAME.finditer(condition)]
         return f"an int may grow too large, with {', '.join(dict.fromkeys(found))} as given"
-    text = sides(condition, lambda name: _NAME.sub(named, name)) or _NAME.sub(named, condition)
+    plain = _NOTHING.sub("", condition)
+    text = sides(plain, lambda name: _NAME.sub(named, name)) or _NAME.sub(named, plain)
     return f"an error is possible, {text} does not hold" if len(text) <= LONGEST else MAYBE
 
 
