@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import os
 import subprocess
@@ -398,3 +399,17 @@ def test_loops_that_compute_more_than_they_load() -> None:
             if d > 0.25:
                 total += math.sqrt(d) / (1.0 + d * d) + d * d * d * (d - 1.0) * (d - 2.0)
         assert out[i] == total
+
+
+def test_an_error_names_the_file_of_its_own_kernel(tmp_path):
+    """Codes of one text at one line of two files are equal."""
+    for name in ("first", "second"):
+        file = tmp_path / f"{name}_of_two.py"
+        file.write_text(
+            "import frit.pykokkos as pk\n\n@pk.workunit\ndef ones(i, x):\n    x[i] = 1.0\n"
+        )
+        spec = importlib.util.spec_from_file_location(file.stem, file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        with pytest.raises(IndexError, match=rf"{file.name}, line 5\)"):
+            pk.parallel_for(4, module.ones, x=pk.View([3]))

@@ -42,18 +42,20 @@ class FunctionSource:
 
 
 MOST_KNOWN = 256  # the latest: a session that defines functions again and again does not grow
-_known: dict[types.CodeType, FunctionSource] = {}
+# Codes of the same text at the same line of two files are equal.
+_known: dict[tuple[types.CodeType, str], FunctionSource] = {}
 
 
 def source_of(function: types.FunctionType) -> FunctionSource:
     """The function's source; TranslationError where it cannot be had."""
     code = function.__code__
-    known = _known.get(code)
+    key = code, code.co_filename
+    known = _known.get(key)
     if known is None:
         original = original_code(function)
         if len(_known) >= MOST_KNOWN:
             _known.pop(next(iter(_known)), None)
-        known = _known[code] = FunctionSource(function, original, _find(function, original))
+        known = _known[key] = FunctionSource(function, original, _find(function, original))
     return known
 
 
