@@ -41,6 +41,7 @@ void assign(const Array& target, const Argument& value, const Array* where) {
   }
   const DType type = value.array ? from : target.dtype();
   if (where) {
+    if (fill_few(target, *where, source)) return;
     Array kept;
     if (value.array && conversion_may_warn(from, target.dtype())) {
       // Elements that the mask leaves out are not converted, and warn of nothing.

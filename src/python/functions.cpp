@@ -79,7 +79,7 @@ struct CopyTo {
       const Array mask = array_operand(where);
       if (!is_bool(mask.dtype())) throw Unfit{"where= is not a mask"};
       const Array wide = broadcast_to(mask, target.shape());
-      if (!fill_few(target, wide, value.argument)) assign(target, value.argument, &wide);
+      assign(target, value.argument, &wide);
     }
     return Py_NewRef(Py_None);
   }

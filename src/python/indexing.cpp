@@ -402,10 +402,7 @@ void assign_masked(const Array& array, const Array& mask, const Value& value) {
   const auto axes = static_cast<std::size_t>(mask.ndim());
   if (mask.ndim() > array.ndim() || !std::ranges::equal(mask.shape(), array.shape().first(axes)))
     throw Unfit{"a mask of another shape"};
-  if (mask.ndim() == array.ndim()) {
-    if (!fill_few(array, mask, value.argument)) assign(array, value.argument, &mask);
-    return;
-  }
+  if (mask.ndim() == array.ndim()) return assign(array, value.argument, &mask);
   // Colours, points: a kernel would go over the few elements of each by themselves.
   constexpr std::int64_t few = 8;
   const auto items = array.shape().subspan(axes);
