@@ -236,9 +236,6 @@ void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const 
 Array compress(const Array& a, const Array& mask);
 // a[mask] = values; values: broadcast to what compress gives. Evaluates the mask and the values.
 void expand(const Array& a, const Array& mask, const Argument& values);
-// a[mask] = value, at once, where the mask has a's shape and few of it are true; false: nothing was
-// done, since it is better recorded.
-bool fill_few(const Array& a, const Array& mask, const Argument& value);
 // The coordinates where a is true: one int64 array an axis. Evaluates a.
 std::vector<Array> nonzero(const Array& a);
 std::int64_t count_nonzero(const Array& a);  // evaluates

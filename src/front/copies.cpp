@@ -9,6 +9,7 @@
 #include "engine/pack.h"
 #include "engine/small.h"
 #include "front/common.h"
+#include "front/selection.h"
 #include "schedule/dependence.h"
 
 namespace frit {

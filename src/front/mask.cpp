@@ -465,8 +465,6 @@ void expand(const Array& a, const Array& mask, const Argument& values) {
 
 bool fill_few(const Array& a, const Array& mask, const Argument& value) {
   constexpr std::int64_t least = 1 << 10, share = 16;  // one in so many is true, at most
-  check_array(a);
-  check_array(mask);
   if (value.array || mask.dtype() != DType::Bool || a.size() < least ||
       !std::ranges::equal(a.shape(), mask.shape()))
     return false;

@@ -50,4 +50,8 @@ Array record_selection(std::shared_ptr<const Compress> call, const Array& a, con
 // a[mask] = values, if they were made from selections by this mask: recorded. False: they were not.
 bool assign_selection(const Array& a, const Array& mask, const Array& values);
 
+// a[mask] = value, at once, where the mask has a's shape and few of it are true; false: nothing was
+// done, since it is better recorded. (mask.cpp)
+bool fill_few(const Array& a, const Array& mask, const Argument& value);
+
 }  // namespace frit
