@@ -32,6 +32,14 @@ Work work_of(const MatrixProducts& products) {
 
 }  // namespace
 
+double Engine::work_for_device(const Node& node) {
+  MatrixProducts products;
+  if (!node.site->call->describe(products)) return 0;
+  const Work work = work_of(products);
+  if (work.cost < work.least && least_device_cost() > 0) return 0;
+  return product_rate_.time_of(work.cost, work.cost / ThreadPool::get().threads());
+}
+
 bool Engine::run_product_on_device(const Node& node, const MatrixProducts& products,
                                    Running& running) {
   bool is_finite = true;

@@ -384,7 +384,7 @@ class Engine {
   bool may_sweep(const PlanSweep& sweep, std::span<const std::shared_ptr<KernelCode>> code,
                  const CachedPlan& cached);
   // In on_device.cpp.
-  void open_device(const Plan& plan);
+  void open_device(const Running& running);
   void open_device(DeviceKind kind);
   bool try_open_device();
   // Has the device to pay for its transfers?
@@ -393,9 +393,14 @@ class Engine {
   }
   bool device_pays() const { return has_to_pay(settings.device); }
   // Where the device's times are a model's, the host's are too: else tests would depend on them.
-  bool measures_host() const { return residence_ && settings.device == DeviceKind::Auto; }
-  // Where it has to: have launches taken as long by now as it takes to open one? These took `cost`.
-  bool is_worth_opening(double cost);
+  bool measures_host() const { return settings.device == DeviceKind::Auto; }
+  // Where it has to: has what it could do taken as long by now as it takes to open one? This took
+  // so long.
+  bool is_worth_opening(double nanoseconds);
+  // Nanoseconds, by all threads; as measured, once it has been.
+  static double time_on_host(const LaunchStep& launch, const KernelCode& code);
+  // The same of a library call, where a device could do it and that is enough to bring its arrays.
+  double work_for_device(const Node& node);
   void fetch(Base* base);
   void fetch_all();
   void fetch_pinned(Running& running);
@@ -479,7 +484,7 @@ class Engine {
   std::unique_ptr<Compiler> compiler_;
   Residence* residence_ = nullptr;  // of the device that is used; null: none is
   HostRate product_rate_, call_rate_;
-  double closed_cost_ = 0;  // ns of launches that a device might have run, one a core
+  double closed_time_ = 0;  // ns of what a device might have done
   // Of all that were ever opened: the compiler may still be at work for them.
   std::vector<std::pair<DeviceKind, std::unique_ptr<Residence>>> residences_;
   // Of dead arrays, for the next ones: each has the next one's address for that of its memory.

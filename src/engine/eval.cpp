@@ -218,7 +218,7 @@ void Engine::run(CachedPlan& cached) {
   ++cached.runs;
   Running running{.cached = cached, .nodes = nodes_, .slots = slots_, .temporaries = {}};
   running.temporaries.assign(plan.temporaries.size(), nullptr);
-  open_device(plan);
+  open_device(running);
   if (residence_) {
     running.copies.resize(plan.temporaries.size());
     running.undefined.assign(running.slots.size() + plan.temporaries.size(), false);

@@ -39,23 +39,27 @@ void copy_by_threads(std::byte* to, const std::byte* from, std::size_t bytes) {
 }  // namespace
 
 // When first there is work for it: to open one takes some tenths of a second.
-void Engine::open_device(const Plan& plan) {
+void Engine::open_device(const Running& running) {
   if (settings.device == DeviceKind::Cpu || residence_) return;
-  double cost = 0;
-  bool has_work = false;
-  for (const Step& step : plan.steps) {
-    if (step.kind != StepKind::Launch || step.launch.cost < least_device_cost()) continue;
-    has_work = true;
-    cost += step.launch.cost;
-  }
-  if (has_work && is_worth_opening(cost)) try_open_device();
+  const std::span steps(running.cached.plan->steps);
+  double taken = 0;
+  for (std::size_t k = 0; k < steps.size(); ++k)
+    if (steps[k].kind == StepKind::Call)
+      taken += work_for_device(running.nodes[steps[k].node]);
+    else if (steps[k].kind == StepKind::Launch && steps[k].launch.cost >= least_device_cost())
+      taken += time_on_host(steps[k].launch, *running.cached.code[k]);
+  if (taken > 0 && is_worth_opening(taken)) try_open_device();
 }
 
-bool Engine::is_worth_opening(double cost) {
+double Engine::time_on_host(const LaunchStep& launch, const KernelCode& code) {
+  return code.host_rate.time_of(launch.cost, launch.cost / ThreadPool::get().threads());
+}
+
+bool Engine::is_worth_opening(double nanoseconds) {
   constexpr double opening = 3e8;
   if (!device_pays()) return true;
-  closed_cost_ += cost / ThreadPool::get().threads();
-  return closed_cost_ >= opening;
+  closed_time_ += nanoseconds;
+  return closed_time_ >= opening;
 }
 
 bool Engine::try_open_device() {
@@ -73,7 +77,9 @@ bool Engine::try_open_device() {
 }
 
 Residence* Engine::device_for(double cost) {
-  if (!residence_ && !(is_worth_opening(cost) && try_open_device())) return nullptr;
+  if (!residence_ &&
+      !(is_worth_opening(cost / ThreadPool::get().threads()) && try_open_device()))
+    return nullptr;
   return residence_;
 }
 
@@ -274,8 +280,7 @@ Engine::DeviceChoice Engine::device_code_for(const Step& step, KernelCode& code,
   const Transfers transfers = transfers_of(launch, running);
   if (transfers.back == 0 && launch.cost < least_device_cost()) return {nullptr, "it is short"};
   const Device::Costs costs = residence_->device().costs();
-  const double on_host =
-      code.host_rate.time_of(launch.cost, launch.cost / ThreadPool::get().threads());
+  const double on_host = time_on_host(launch, code);
   const auto saved_by = [&](std::int64_t threads) {
     return on_host - costs.time_of(launch.cost, threads);
   };
