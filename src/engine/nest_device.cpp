@@ -36,16 +36,22 @@ bool is_dense(const NestArgument& a, std::int64_t bytes, std::int64_t item) {
 }  // namespace
 
 NestOnDevice::NestOnDevice(const NestCall& call, const Nest& nest, NestAccount& account)
-    : call_(call),
-      nest_(nest),
-      body_(nest.routine.body),
-      account_(account),
-      is_open_(account.begin()) {}
+    : call_(call), nest_(nest), body_(nest.routine.body), account_(account) {
+  is_open_ = account.begin();
+  for (const NestArgument& a : call.arrays) {
+    if (!a.base) continue;
+    a.base->stamp = 0;
+    if (a.base->is_on_device) residence_ = Engine::get().device_for(0);
+  }
+  if (!residence_) return;
+  locate();
+  is_open_ = is_open_ || is_any_newest();
+}
 
 NestOnDevice::~NestOnDevice() {
   if (!residence_) return;
   for (const Area& area : areas_)
-    if (area.address) residence_->deallocate(area.address, area.bytes());
+    if (area.address && !area.base) residence_->deallocate(area.address, area.bytes());
   if (!is_told_later_) return;
   try {
     residence_->device().told_later();  // of no launch that comes
@@ -62,6 +68,11 @@ void NestOnDevice::locate() {
                .high = const_cast<std::byte*>(bytes.high),
                .is_written = body_.operands[p].written};
     if (added.low >= added.high) continue;
+    if (Base* base = call_.arrays[p].base) {
+      added.base = base;
+      added.low = base->data;
+      added.high = base->data + base->bytes;
+    }
     const auto meets = [&](const Area& other) {
       return added.low < other.high && other.low < added.high;
     };
@@ -83,6 +94,23 @@ void NestOnDevice::locate() {
     area_of_.push_back(found == areas_.end() ? -1
                                              : static_cast<std::int32_t>(found - areas_.begin()));
   }
+  look_for_own();
+}
+
+// The engine makes room by arrays that no launch has used for long.
+void NestOnDevice::look_for_own() {
+  for (Area& area : areas_) {
+    if (!area.base) continue;
+    area.is_there = area.base->is_on_device;
+    area.is_newest = residence_->is_newest(*area.base);
+  }
+}
+
+// What the host has holds.
+void NestOnDevice::drop_own(Area& area) {
+  residence_->drop(*area.base);
+  area.address = 0;
+  area.is_there = area.is_newest = false;
 }
 
 bool NestOnDevice::is_any_newest() const { return std::ranges::any_of(areas_, &Area::is_newest); }
@@ -120,7 +148,7 @@ NestOnDevice::Costs NestOnDevice::costs_of(const NestLaunch& launch, double cost
   for (std::size_t a = 0; a < areas_.size(); ++a) {
     if (is_needed[a] && !areas_[a].is_there && !is_whole_[a])
       found.brought += over(areas_[a], costs.upload_byte);
-    if (is_written[a] && !areas_[a].is_newest)
+    if (is_written[a] && !areas_[a].is_newest && !areas_[a].base)
       found.brought += over(areas_[a], costs.download_byte);
   }
   found.there = costs.time_of(cost, threads);
@@ -138,6 +166,7 @@ bool NestOnDevice::takes(const NestLaunch& launch, KernelCode& code, double gues
   if (!residence_) residence_ = engine.device_for(cost);
   if (!residence_) return false;
   locate();
+  look_for_own();
   is_whole_ = whole_areas(launch);
   latest_ = costs_of(launch, cost, static_cast<std::int64_t>(elements));
   const auto pays = [&] {
@@ -173,6 +202,12 @@ bool NestOnDevice::reads_what_it_writes(const Run& run, std::span<const std::int
 }
 
 void NestOnDevice::bring(Area& area, bool is_whole) {
+  if (area.base) {
+    if (!area.base->is_on_device) area.is_partial = is_whole;
+    area.address = residence_->bring(*area.base, !is_whole);
+    area.is_there = true;
+    return;
+  }
   if (area.is_there) return;
   if (!area.address) area.address = residence_->allocate(area.bytes());
   area.is_partial = is_whole;
@@ -182,6 +217,13 @@ void NestOnDevice::bring(Area& area, bool is_whole) {
 }
 
 bool NestOnDevice::run(const Run& run) {
+  if (try_run(run)) return true;
+  for (Area& area : areas_)
+    if (area.base && area.is_partial && !area.is_newest) drop_own(area);
+  return false;
+}
+
+bool NestOnDevice::try_run(const Run& run) {
   const Kernel& kernel = *run.launch.kernel;
   const DeviceCode& code = *run.code.on_device;
   if (reads_what_it_writes(run, code.read_early())) return false;
@@ -248,7 +290,10 @@ bool NestOnDevice::run(const Run& run) {
     return false;
   }
   if (outcome.is_rare) {
-    for (Area* area : written) area->is_there = area->is_newest;
+    for (Area* area : written) {
+      area->is_there = area->is_newest;
+      if (area->base && !area->is_newest) drop_own(*area);
+    }
     for (const auto& [area, copy] : kept) device.copy(area->address, copy, area->bytes());
     run.code.is_for_host = true;
     run.code.why_not_on_device = "elements needed a second look";
@@ -258,6 +303,7 @@ bool NestOnDevice::run(const Run& run) {
   is_told_later_ = is_told_later_ || !code.may_be_rare();
   for (Area* area : written) {
     area->is_there = area->is_newest = true;
+    if (area->base) residence_->note_written(*area->base);
     area->is_partial = area->is_partial && is_asked_to_stop();
   }
   if (has_own)
@@ -297,6 +343,11 @@ void NestOnDevice::fetch_array(std::size_t array, const Area& area) {
 }
 
 void NestOnDevice::fetch(Area& area) {
+  if (area.base) {
+    residence_->fetch(*area.base);
+    area.is_newest = false;
+    return;
+  }
   if (!area.is_newest) return;
   for (std::size_t p = 0; p < call_.arrays.size(); ++p)
     if (body_.operands[p].written && area_of_[p] >= 0 && &areas_[at(area_of_[p])] == &area)
@@ -308,13 +359,18 @@ void NestOnDevice::bring_home(bool is_written) {
   if (!residence_) return;
   for (Area& area : areas_) {
     fetch(area);
-    if (is_written && area.is_written) area.is_there = false;
+    if (!is_written || !area.is_written) continue;
+    area.is_there = false;
+    if (area.base) drop_own(area);
   }
 }
 
 void NestOnDevice::give_up() {
   for (Area& area : areas_)
-    if (area.is_partial) area.is_newest = false;
+    if (area.is_partial) {
+      area.is_newest = false;
+      if (area.base) drop_own(area);
+    }
   finish();
 }
 
@@ -324,7 +380,13 @@ void NestOnDevice::wait() {
 }
 
 unsigned NestOnDevice::finish() {
-  for (Area& area : areas_) fetch(area);
+  for (Area& area : areas_)
+    if (!area.base) {
+      fetch(area);
+    } else if (area.base->exports > 0) {
+      fetch(area);
+      drop_own(area);
+    }
   wait();
   account_.end(watch_.nanoseconds(), cost_, is_typical_);
   return flags_;

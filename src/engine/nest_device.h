@@ -1,8 +1,9 @@
 // nest_device.h: launches of a loop nest on a device, and the nest's arrays there while it runs.
 //
-// They are NumPy's arrays mostly, which others see as soon as the nest has run. So an array is
-// brought when a launch first needs it, stays for those behind it, and comes back where the host
-// needs it in between, or at the end.
+// NumPy's arrays are seen by others as soon as the nest has run. So an array is brought when a
+// launch first needs it, stays for those behind it, and comes back where the host needs it in
+// between, or at the end. Arrays of ours that nobody else sees lie where the engine has them
+// (residence.h), and stay there.
 #pragma once
 
 #include <cstddef>
@@ -63,6 +64,7 @@ class NestOnDevice {
     bool is_written = false;
     bool is_partial = false;  // what was not stored there was not brought either
     std::int32_t arrays = 1;
+    Base* base = nullptr;  // whose memory it is, where that may stay there
     std::int64_t bytes() const { return high - low; }
   };
   struct Costs {
@@ -74,7 +76,10 @@ class NestOnDevice {
   Costs costs_of(const NestLaunch& launch, double cost, std::int64_t threads) const;
   bool reads_what_it_writes(const Run& run, std::span<const std::int32_t> read) const;
   void wait();
+  void look_for_own();  // where arrays of ours are now
+  bool try_run(const Run& run);
   void bring(Area& area, bool is_whole);
+  void drop_own(Area& area);
   void fetch(Area& area);
   void fetch_array(std::size_t array, const Area& area);
   ByteSpan span_of(std::size_t array) const {
@@ -91,7 +96,7 @@ class NestOnDevice {
   // Of the launch that was taken: its costs; by area, whether it stores all of it.
   Costs latest_;
   std::vector<bool> is_whole_;
-  const bool is_open_;  // else all stays on the host
+  bool is_open_ = false;  // else all stays on the host
   const Stopwatch watch_;
   double cost_ = 0;         // guessed, of all launches by now
   bool is_typical_ = true;  // none on the host was interpreted

@@ -10,10 +10,14 @@
 
 namespace frit {
 
+class Base;
+
 // An array of a call. All of its elements that the nest touches must be there.
 struct NestArgument {
   std::byte* data = nullptr;
   std::span<const std::int64_t> shape, strides;  // bytes
+  // Of an array of ours that nobody else sees: a device may have its newest contents, and keep them.
+  Base* base = nullptr;
 };
 
 struct NestCall {

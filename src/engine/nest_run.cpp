@@ -402,7 +402,12 @@ class NestRun {
         nest_(*program_.judged.nest),
         body_(nest_.routine.body),
         call_(call) {
-    if (Engine::get().has_device()) device_.emplace(call_, nest_, state_.account);
+    Engine& engine = Engine::get();
+    // Other threads may have recorded something since.
+    if (std::ranges::any_of(call_.arrays,
+                            [](const auto& a) { return a.base && a.base->is_touched(); }))
+      engine.eval_recorded();
+    if (engine.has_device()) device_.emplace(call_, nest_, state_.account);
   }
 
   unsigned run() {
@@ -1058,6 +1063,8 @@ std::optional<unsigned> LoopNest::run_if_short(const NestCall& call, bool is_hea
 }
 
 unsigned LoopNest::judged(const NestCall& call, unsigned raised) {
+  for (const NestArgument& a : call.arrays)
+    if (a.base) Engine::get().need(a.base);
   const Program& program = this->program(call);
   return judge_.judge(routine_, {}, call, raised,
                       program.host_has_raised || program.computes_under_conditions);

@@ -174,6 +174,7 @@ class Call {
     arrays_.clear();
     bases_.clear();
     held_.clear();
+    own_.clear();
     elements_ = 0;
     rounds_ = 1;
   }
@@ -222,6 +223,7 @@ class Call {
   }
   void take_array(PyObject* value) {
     if (memory_ == Memory::Later && is_array(value)) return take_place(array_of(value).array);
+    if (is_array(value) && Engine::get().has_device() && take_own(array_of(value).array)) return;
     Ref ndarray = is_array(value) ? real_array(array_of(value)) : Ref::borrow(value);
     if (!PyArray_CheckExact(ndarray.get())) raise(PyExc_TypeError, "a loop nest needs arrays");
     PyArrayObject* array = ndarray_of(ndarray.get());
@@ -231,6 +233,19 @@ class Call {
                        {PyArray_STRIDES(array), rank}});
     elements_ += PyArray_SIZE(array);
     held_.push_back(std::move(ndarray));
+  }
+  // Of an array that nobody else sees, a device may have the newest contents, and keep them.
+  bool take_own(const Array& array) {
+    Array own = array;
+    {
+      const Locked lock(Engine::lock());
+      Base* base = own.base();
+      if (!base->data || base->exports > 0 || base->foreign || base->is_touched()) return false;
+      arrays_.push_back({base->data + own.offset(), own.shape(), own.strides(), base});
+    }
+    elements_ += own.size();
+    own_.push_back(std::move(own));
+    return true;
   }
   void take_place(const Array& array) {
     constexpr int bits = 40;  // of a place inside of a base
@@ -259,6 +274,7 @@ class Call {
   Memory memory_ = Memory::Now;
   std::vector<const Base*> bases_;
   std::vector<Ref> held_;
+  std::vector<Array> own_;
   std::vector<NestArgument> arrays_;
   std::vector<std::int64_t> integers_, given_integers_;
   std::vector<Scalar> scalars_, given_scalars_;
@@ -298,7 +314,7 @@ class Nest {
     const bool waits = is_left_to_the_trace(values, warns);
     std::unique_ptr<Call> call = spare_ ? std::move(spare_) : std::make_unique<Call>();
     if (!waits) {
-      evaluate_all();
+      evaluate_recorded();
       call->take(*kernel_, values, results_, Call::Memory::Now);
       flags = run_now(*call);
       if (warns && flags & flags_of_interest && float_errors_are_told())
@@ -321,7 +337,7 @@ class Nest {
   nb::list verdicts(const nb::tuple& given, std::int32_t failures) {
     const Values values = values_of(given);
     const bool later = may_wait(values);
-    if (!later) evaluate_all();
+    if (!later) evaluate_recorded();
     const Call call(*kernel_, values, results_, later ? Call::Memory::Later : Call::Memory::Now);
     const Locked lock(Engine::lock());
     const NestProgram& program = nest_->program_for(call.call());

@@ -81,6 +81,8 @@ inline std::byte* memory_of(const Array& fresh) {
 // wrong.
 const std::byte* evaluate(const Array& array);
 void evaluate_all();
+// The same, but what a device has made may stay there.
+void evaluate_recorded();
 // The same, but for large arrays that nobody is foreseen to read: they may stay unstored.
 void run_all();
 // Issues float warnings that are due. Throws PythonError if a warning is an error.

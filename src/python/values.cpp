@@ -182,6 +182,12 @@ void run_trace(void (*run)()) {
 void evaluate_all() {
   run_trace([] { eval(); });
 }
+void evaluate_recorded() {
+  run_trace([] {
+    const std::scoped_lock lock(Engine::lock());
+    Engine::get().eval_recorded();
+  });
+}
 void run_all() {
   run_trace([] { run_pending(); });
 }
