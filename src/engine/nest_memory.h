@@ -16,7 +16,8 @@ class Base;
 struct NestArgument {
   std::byte* data = nullptr;
   std::span<const std::int64_t> shape, strides;  // bytes
-  // Of an array of ours that nobody else sees: a device may have its newest contents, and keep them.
+  // Of an array of ours that nobody else sees: a device may have its newest contents, and keep
+  // them.
   Base* base = nullptr;
 };
 

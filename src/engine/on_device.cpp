@@ -77,8 +77,7 @@ bool Engine::try_open_device() {
 }
 
 Residence* Engine::device_for(double cost) {
-  if (!residence_ &&
-      !(is_worth_opening(cost / ThreadPool::get().threads()) && try_open_device()))
+  if (!residence_ && !(is_worth_opening(cost / ThreadPool::get().threads()) && try_open_device()))
     return nullptr;
   return residence_;
 }

@@ -96,11 +96,11 @@ bool put_per_line(const Array& a, const Array& places, int axis, const Argument&
   Locked lock(Engine::lock());
   const bool is_number = !value.array;
   const auto is_fitting = [&](const Array& v) {
-    return v.dtype() == a.dtype() && v.c_contiguous() && !v.same_base(a) &&
+    return v.dtype() == a.dtype() && v.c_contiguous() && !share_memory(*v.base(), *a.base()) &&
            std::ranges::equal(v.shape(), places.shape());
   };
   if (is_number ? value.scalar.dtype != a.dtype() : !is_fitting(*value.array)) return false;
-  if (places.same_base(a)) return false;
+  if (share_memory(*places.base(), *a.base())) return false;
   const std::byte* from = is_number ? value.scalar.bytes : read(*value.array);
   std::optional<Lines> lines = lines_of(a, places, axis);
   if (!lines || !lines->are_inside()) return false;

@@ -170,7 +170,7 @@ bool try_small(Op op, const Signature& signature, const Array& out,
     } else {
       inputs[k] = {data, nullptr, a.dtype()};
     }
-    if (a.base() == target &&
+    if (share_memory(*a.base(), *target) &&
         !(same_elements(access_of(out),
                         {a.base(), broadcast[k].get() ? broadcast[k].get() : a.layout(), a.offset(),
                          a.dtype()}))) {
@@ -281,7 +281,9 @@ void record_elementwise(Op op, const Signature& signature, const Access& out,
                         std::span<const Access> inputs, std::span<const Scalar> constants) {
   bool overlaps = false;
   for (const Access& in : inputs)
-    if (in.base && in.base == out.base && relate(in, out) == Relation::Overlap) overlaps = true;
+    if (in.base && (in.base == out.base ? relate(in, out) == Relation::Overlap
+                                        : share_memory(*in.base, *out.base)))
+      overlaps = true;
   Engine& engine = Engine::get();
   check(constants.size() <= static_cast<std::size_t>(max_constants), "a node has few constants");
   Array buffer;
@@ -383,7 +385,9 @@ template <std::size_t n>
       is_complex(signature.out))
     return false;
   return all_of<n>([&](auto k) {
-    if (plain.numbers[k] || !arguments[k].array->same_base(out)) return true;
+    if (plain.numbers[k]) return true;
+    if (!arguments[k].array->same_base(out))
+      return !share_memory(*arguments[k].array->base(), *out.base());
     // In place, warnings would miss the inputs where the flags alone don't tell.
     const bool needs_inputs = Engine::get().settings.float_checks != 0 && has(op, Costly);
     return !needs_inputs && arguments[k].array->offset() == out.offset();

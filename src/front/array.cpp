@@ -372,8 +372,7 @@ bool may_share_memory(const Array& a, const Array& b) {
   check_array(b);
   Locked lock(Engine::lock());
   if (a.base() == b.base()) return boxes_meet(a.offset(), *a.layout(), b.offset(), *b.layout());
-  // Two wraps of one foreign buffer.
-  if (!a.base()->foreign || !b.base()->foreign) return false;
+  if (!share_memory(*a.base(), *b.base())) return false;
   const std::int64_t apart = b.base()->data - a.base()->data;
   return boxes_meet(a.offset(), *a.layout(), b.offset() + apart, *b.layout());
 }

@@ -12,6 +12,14 @@ namespace frit {
 
 using Locked = std::scoped_lock<EngineLock>;
 
+// Has each some of one memory? Two bases do where a library was given ours and hands on a view of
+// it that doesn't say so, or owners share theirs.
+inline bool share_memory(const Base& a, const Base& b) {
+  if (&a == &b) return true;
+  if ((!a.foreign && !b.foreign) || !a.data || !b.data) return false;
+  return a.data < b.data + b.bytes && b.data < a.data + a.bytes;
+}
+
 inline Access access_of(const Array& a) { return {a.base(), a.layout(), a.offset(), a.dtype()}; }
 
 // A fresh, promised array; takes over the layout's reference.

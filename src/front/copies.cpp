@@ -110,9 +110,9 @@ bool assign_now(Base* base, DType dtype, std::span<const std::int64_t> shape, St
   for (std::size_t k = 0; k < extents.size(); ++k)
     strides[lead + k] = extents[k] == 1 ? 0 : steps[k];
   const Strided source{const_cast<std::byte*>(from), {strides, shape.size()}};
-  const bool may_overlap = value.array && value.array->base() == base && [&] {
+  const bool may_overlap = value.array && share_memory(*value.array->base(), *base) && [&] {
     const auto window = LayoutRef::adopt(make_layout(shape, target.strides, size_of(dtype)));
-    return boxes_meet(target.data - base->data, *window, value.array->offset(),
+    return boxes_meet(target.data - value.array->base()->data, *window, value.array->offset(),
                       *value.array->layout());
   }();
   base->stamp = 0;

@@ -381,8 +381,8 @@ Array value_for(const Array& a, const Offsets& offsets, const Layout& rest, cons
   std::vector<std::int64_t> shape = offsets.shape;
   shape.insert(shape.end(), rest.shape().begin(), rest.shape().end());
   const Array* given = value.array;
-  if (given && given->dtype() == a.dtype() && given->c_contiguous() && !given->same_base(a) &&
-      std::ranges::equal(given->shape(), shape))
+  if (given && given->dtype() == a.dtype() && given->c_contiguous() &&
+      !share_memory(*given->base(), *a.base()) && std::ranges::equal(given->shape(), shape))
     return *given;
   const Array dense = empty(shape, a.dtype());
   assign(dense, value);
@@ -412,7 +412,7 @@ void put_below(std::byte* __restrict to, const std::byte* __restrict from,
 bool is_vector_by_index(const Array& a, const Array& index, const Argument& value) {
   const auto is_dense = [&a](const Array& other, DType dtype) {
     return other.ndim() == 1 && other.dtype() == dtype && other.c_contiguous() &&
-           !other.same_base(a);
+           !share_memory(*other.base(), *a.base());
   };
   return a.ndim() == 1 && is_dense(index, DType::Int64) &&
          (!value.array ||

@@ -436,7 +436,8 @@ void expand(const Array& a, const Array& mask, const Argument& values) {
   check_writable(a);
   check_mask(a, mask);
   if (values.array && mask.ndim() == a.ndim() && assign_selection(a, mask, *values.array)) return;
-  const Mask where(mask.base() == a.base() ? copy(mask, 'C') : mask);  // it must not change below
+  const Mask where(share_memory(*mask.base(), *a.base()) ? copy(mask, 'C')
+                                                         : mask);  // it must not change below
   const std::vector<std::int64_t> shape = compressed_shape(where, a);
   if (values.array && mask.ndim() == a.ndim()) {
     const Array& given = *values.array;
@@ -451,7 +452,8 @@ void expand(const Array& a, const Array& mask, const Argument& values) {
                             " output values where the mask is true"));
   }
   const bool as_they_are = values.array && values.array->dtype() == a.dtype() &&
-                           values.array->c_contiguous() && values.array->base() != a.base() &&
+                           values.array->c_contiguous() &&
+                           !share_memory(*values.array->base(), *a.base()) &&
                            std::ranges::equal(values.array->shape(), shape);
   const Array dense = as_they_are ? *values.array : empty(shape, a.dtype());
   if (!as_they_are) assign(dense, values);
@@ -474,8 +476,7 @@ bool fill_few(const Array& a, const Array& mask, const Argument& value) {
     return engine.is_ready(base) && !base->is_on_device;
   };
   if (!is_ready(a.base()) || a.base()->is_touched() || !is_ready(mask.base())) return false;
-  const bool may_overlap = a.base() == mask.base() || (a.base()->foreign && mask.base()->foreign);
-  if (may_overlap || !mask.c_contiguous() || !a.writable()) return false;
+  if (share_memory(*a.base(), *mask.base()) || !mask.c_contiguous() || !a.writable()) return false;
   if (std::ranges::count(a.strides(), 0) > 0) return false;  // its elements may be one
   const Mask where(mask);
   if (where.count() * share > a.size()) return false;

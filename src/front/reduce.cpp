@@ -396,7 +396,7 @@ Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype, co
     throw TypeError(text("no native scan by ", info(op).name, " of ", info(type).name));
   const Array in = a.dtype() == type ? a : astype(a, type);
   Array result;
-  if (out && out->dtype() == type && out->base() != in.base()) {
+  if (out && out->dtype() == type && !share_memory(*out->base(), *in.base())) {
     result = *out;
     check_writable(result);
     if (!std::equal(a.shape().begin(), a.shape().end(), result.shape().begin(),

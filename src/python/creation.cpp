@@ -262,7 +262,7 @@ struct Arange {
   // NumPy fills with the difference of the first two elements, not with the step that was asked
   // for.
   static Array filled_between(const Scalar& first, const Scalar& second, double length) {
-    if (!(length < 4e15)) throw Unfit{"a length that only NumPy judges"};
+    if (!(std::abs(length) < 4e15)) throw Unfit{"a length that only NumPy judges"};
     Scalar step;
     step.dtype = first.dtype;
     void* operands[3] = {step.bytes, const_cast<std::byte*>(second.bytes),
@@ -290,7 +290,8 @@ struct Arange {
     const std::int64_t first = start ? integer_operand(start) : 0, last = integer_operand(stop),
                        by = step ? integer_operand(step) : 1;
     constexpr std::int64_t limit = std::int64_t{1} << 53;
-    if (by == 0 || std::abs(first) > limit || std::abs(last) > limit || std::abs(by) > limit)
+    const auto is_far = [](std::int64_t n) { return n < -limit || n > limit; };
+    if (by == 0 || is_far(first) || is_far(last) || is_far(by))
       throw Unfit{"a length that only NumPy judges"};
     const double length = std::ceil(static_cast<double>(last - first) / static_cast<double>(by));
     const Scalar start_element = number(first, dtype), next = number(first + by, dtype);

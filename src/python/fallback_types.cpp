@@ -209,18 +209,19 @@ PyObject* get_property(PyObject* object, PyObject* instance, PyObject*) {
   const auto& self = *reinterpret_cast<PropertyObject*>(object);
   if (!instance || instance == Py_None) return PyObject_GetAttr(numpy.ndarray, self.name);
   return guarded([&] {
-    PyObject* getattr = PyDict_GetItemString(PyEval_GetBuiltins(), "getattr");
-    return fall_back_on(self.text, getattr, "this attribute is not native", instance, self.name);
+    const Ref getattr = checked(builtin("getattr"));
+    return fall_back_on(self.text, getattr.get(), "this attribute is not native", instance,
+                        self.name);
   });
 }
 int set_property(PyObject* object, PyObject* instance, PyObject* value) {
   const auto& self = *reinterpret_cast<PropertyObject*>(object);
   return guarded_status([&] {
-    PyObject* setattr = PyDict_GetItemString(PyEval_GetBuiltins(), value ? "setattr" : "delattr");
+    const Ref setattr = checked(builtin(value ? "setattr" : "delattr"));
     const Ref done =
-        value ? Ref::steal(fall_back_on(self.text, setattr, "this attribute is not native",
+        value ? Ref::steal(fall_back_on(self.text, setattr.get(), "this attribute is not native",
                                         instance, self.name, value))
-              : Ref::steal(fall_back_on(self.text, setattr, "this attribute is not native",
+              : Ref::steal(fall_back_on(self.text, setattr.get(), "this attribute is not native",
                                         instance, self.name));
   });
 }

@@ -160,7 +160,8 @@ struct Concatenate {
     if (!std::ranges::equal(target.shape(), joined_shape(parts, axis)))
       throw Unfit{"out= has another shape"};
     for (const Array& part : parts)
-      if (!can_cast(part.dtype(), target.dtype(), Casting::SameKind) || part.same_base(target))
+      if (!can_cast(part.dtype(), target.dtype(), Casting::SameKind) ||
+          may_share_memory(part, target))
         throw Unfit{"concatenate into this array"};
     std::int64_t offset = target.offset();
     for (const Array& part : parts) {

@@ -58,7 +58,7 @@ constexpr const Operator& row(Slot slot) { return operators[static_cast<int>(slo
 
 PyObject* function_of(Slot slot) {
   if (slot == Slot::Divmod) {
-    static PyObject* function = Py_NewRef(PyDict_GetItemString(PyEval_GetBuiltins(), "divmod"));
+    static PyObject* function = builtin("divmod");
     return function;
   }
   return operator_function(row(slot).name);
@@ -435,8 +435,7 @@ PyObject* converted_element(PyObject* object, const char* function, Convert&& co
     const bool converts = array.ndim() == 0 && !(is_array(object) && is_complex(array.dtype()));
     const Ref element = converts ? only_element(object) : Ref{};
     if (element) return convert(element.get());
-    PyObject* builtin = PyDict_GetItemString(PyEval_GetBuiltins(), function);
-    return call_numpy_on(builtin, object);
+    return call_numpy_on(checked(builtin(function)).get(), object);
   });
 }
 

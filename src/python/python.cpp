@@ -17,6 +17,11 @@ void wait_for_the_end_of_the_process() noexcept {
   for (;;) pause();
 }
 
+PyObject* builtin(const char* name) {
+  PyObject* const module = PyImport_AddModule("builtins");  // no import: frames may have none
+  return module ? PyObject_GetAttrString(module, name) : nullptr;
+}
+
 namespace {
 
 // While the interpreter is finalising, Python ends a daemon thread that asks for the GIL by

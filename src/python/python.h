@@ -63,6 +63,8 @@ inline Ref checked(PyObject* object) {
 inline void checked_status(int status) {
   if (status < 0) throw PythonError{};
 }
+// Python's own, whatever the frame that runs has; a new reference, or null with an error set.
+PyObject* builtin(const char* name);
 template <class Type>
 PyObject* as_object(Type* object) {
   return reinterpret_cast<PyObject*>(object);

@@ -529,7 +529,7 @@ PyObject* accumulate_method(const UFuncObject& ufunc, const Arguments& arguments
     throw Unfit{"complex values lose their imaginary part"};
   const int axis = slots[1] ? axis_operand(slots[1], array.ndim()) : 0;
   if (array.ndim() == 0) throw Unfit{"cannot accumulate on a scalar"};
-  refuse_negative_powers(op, array.dtype());
+  refuse_negative_powers(op, wanted.value_or(array.dtype()));
   if (info(op).rule == TypeRule::FloatOnly && !is_inexact(array.dtype()))
     throw Unfit{"a float scan of integers"};
   return new_array(accumulate(op, array, axis, wanted));

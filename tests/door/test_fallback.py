@@ -572,3 +572,33 @@ def test_small_results_lie_in_memory_as_numpys_do():
             if one.flags.writeable:
                 two += 1
                 assert (numpy.asarray(two) == one + 1).all()
+
+
+@pytest.mark.parametrize("call", ["int(x)", "float(x)", "divmod(x, 2)", "x.device"])
+def test_a_frame_without_builtins(call):
+    def outcome(module):
+        space = {"__builtins__": {}, "int": int, "float": float, "divmod": divmod}
+        try:
+            return str(eval(call, space, {"x": module.array([5.0, 2.0])}))
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+    assert outcome(np) == outcome(numpy)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda np: np.arange(-(2**63), 20, 3),
+        lambda np: np.arange(-(2**63), 20, 3, dtype="f8"),
+        lambda np: np.arange(1e300, 20, 3),
+        lambda np: np.arange(-1e300, 20, 3),
+        lambda np: np.power.accumulate(np.array([[2.0, -3.0, 2.0]]), axis=1, dtype="i4"),
+    ],
+)
+def test_what_numpy_refuses_is_refused(call):
+    with pytest.raises(ValueError) as expected:
+        call(numpy)
+    with pytest.raises(ValueError) as ours:
+        call(np)
+    assert str(ours.value) == str(expected.value)
