@@ -594,11 +594,12 @@ def test_a_frame_without_builtins(call):
         lambda np: np.arange(1e300, 20, 3),
         lambda np: np.arange(-1e300, 20, 3),
         lambda np: np.power.accumulate(np.array([[2.0, -3.0, 2.0]]), axis=1, dtype="i4"),
+        lambda np: np.stack([np.ones(3, "i4"), np.ones(3)], casting="no"),
     ],
 )
 def test_what_numpy_refuses_is_refused(call):
-    with pytest.raises(ValueError) as expected:
+    with pytest.raises((TypeError, ValueError)) as expected:
         call(numpy)
-    with pytest.raises(ValueError) as ours:
+    with pytest.raises(expected.type) as ours:
         call(np)
     assert str(ours.value) == str(expected.value)

@@ -110,7 +110,7 @@ def stack(
         raise Unfit("the axis is out of bounds")
     key = (slice(None),) * (axis % ndim) + (None,)
     parts = [part[key] for part in parts]
-    if out is None and dtype is None:
+    if out is None and dtype is None and casting == "same_kind":
         return _core.concatenate(parts, axis % ndim)
     return _core.concatenate(parts, axis % ndim, out, dtype=dtype, casting=casting)
 
