@@ -450,11 +450,30 @@ std::optional<Failures> failures_of(PyObject* given) {
   return made;
 }
 
+// Pairs of a name and a value.
+bool is_same_known(PyObject* before, PyObject* now) {
+  if (!before || PyTuple_GET_SIZE(before) != PyTuple_GET_SIZE(now)) return false;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(now); ++k) {
+    PyObject *one = PyTuple_GET_ITEM(before, k), *other = PyTuple_GET_ITEM(now, k);
+    if (PyTuple_GET_ITEM(one, 1) != PyTuple_GET_ITEM(other, 1) ||
+        PyUnicode_Compare(PyTuple_GET_ITEM(one, 0), PyTuple_GET_ITEM(other, 0)) != 0)
+      return false;
+  }
+  return true;
+}
+// Names.
+bool is_same_absent(PyObject* before, PyObject* now) {
+  if (!before) return false;
+  const int is_same = PyObject_RichCompareBool(before, now, Py_EQ);
+  checked_status(is_same);
+  return is_same != 0;
+}
+
 // (signature, resume, known, absent, direct): calls like the latest go to resume(*values), which
 // gives what `take` gives, or False where the place has to be asked. direct: None, or (nest,
 // outputs, warn, guard, failures, allows), which the gate runs by itself where it can; failures:
-// None, or (which result counts them, whether errors of floats are some, values stored to). known
-// and absent are the same for all calls. Nothing: all are forgotten.
+// None, or (which result counts them, whether errors of floats are some, values stored to). Nothing:
+// all are forgotten.
 PyObject* remember(PyObject* object, PyObject* const* values, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     Gate& gate = gate_of(object);
@@ -468,6 +487,11 @@ PyObject* remember(PyObject* object, PyObject* const* values, Py_ssize_t count) 
     auto one = std::make_shared<Remembered>();
     one->signature.assign(bytes, static_cast<std::size_t>(size));
     one->resume = Ref::borrow(values[1]);
+    // Those that ran with other functions, say, hold for what these were.
+    std::vector<std::shared_ptr<const Remembered>> forgotten;
+    if (!is_same_known(gate.known.get(), values[2]) ||
+        !is_same_absent(gate.absent.get(), values[3]))
+      forgotten = std::exchange(gate.remembered, {});
     gate.known = Ref::borrow(values[2]);
     gate.absent = Ref::borrow(values[3]);
     if (values[4] != Py_None) {

@@ -356,3 +356,47 @@ def test_functions_that_read_what_the_loop_assigns(name, monkeypatch):
         exec(code, space)
         found.append([repr(space[name](n)) for n in (2000, 2001, 3000, 3000, 2000, 2000)])
     assert found[0] == found[1]
+
+
+def chosen(x):
+    return x + 1.0
+
+
+def maps_by_name(a, out):
+    for i in range(a.shape[0]):
+        out[i] = chosen(a[i]) * 2.0
+
+
+def counts_to_a_length(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] + 0.5
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "other"),
+    [
+        (maps_by_name, "chosen", lambda x: x - 1.0),
+        (counts_to_a_length, "len", lambda x: 3),
+    ],
+)
+def test_what_ran_before_a_function_was_another_does_not_run_behind_it(
+    function, name, other, monkeypatch
+):
+    """Each kind of arrays has a plan of its own, and all of them are of the functions there were."""
+    fast = frit.parallelize(function)
+
+    def run(dtype):
+        a = np.arange(1000).astype(dtype)
+        found, expected = np.zeros(1000), np.zeros(1000)
+        fast(a, found)
+        function(a, expected)
+        assert np.array_equal(found, expected)
+
+    for _ in range(3):
+        run("f8"), run("i4"), run("f4")
+    monkeypatch.setitem(globals(), name, other)
+    for _ in range(3):
+        run("f8"), run("i4"), run("f4")
+    monkeypatch.undo()
+    for _ in range(3):
+        run("f4"), run("i4"), run("f8")
