@@ -385,18 +385,19 @@ def test_what_ran_before_a_function_was_another_does_not_run_behind_it(
     """Each kind of arrays has a plan of its own, and all of them are of the functions there were."""
     fast = frit.parallelize(function)
 
-    def run(dtype):
-        a = np.arange(1000).astype(dtype)
-        found, expected = np.zeros(1000), np.zeros(1000)
-        fast(a, found)
-        function(a, expected)
-        assert np.array_equal(found, expected)
+    def run_all(*dtypes):
+        for dtype in dtypes:
+            a = np.arange(1000).astype(dtype)
+            found, expected = np.zeros(1000), np.zeros(1000)
+            fast(a, found)
+            function(a, expected)
+            assert np.array_equal(found, expected)
 
     for _ in range(3):
-        run("f8"), run("i4"), run("f4")
+        run_all("f8", "i4", "f4")
     monkeypatch.setitem(globals(), name, other)
     for _ in range(3):
-        run("f8"), run("i4"), run("f4")
+        run_all("f8", "i4", "f4")
     monkeypatch.undo()
     for _ in range(3):
-        run("f4"), run("i4"), run("f8")
+        run_all("f4", "i4", "f8")
