@@ -382,7 +382,7 @@ def counts_to_a_length(a, out):
 def test_what_ran_before_a_function_was_another_does_not_run_behind_it(
     function, name, other, monkeypatch
 ):
-    """Each kind of arrays has a plan of its own, and all of them are of the functions there were."""
+    """Each kind of arrays has a plan of its own, all of them of the functions there were."""
     fast = frit.parallelize(function)
 
     def run_all(*dtypes):
