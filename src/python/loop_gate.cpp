@@ -472,8 +472,8 @@ bool is_same_absent(PyObject* before, PyObject* now) {
 // (signature, resume, known, absent, direct): calls like the latest go to resume(*values), which
 // gives what `take` gives, or False where the place has to be asked. direct: None, or (nest,
 // outputs, warn, guard, failures, allows), which the gate runs by itself where it can; failures:
-// None, or (which result counts them, whether errors of floats are some, values stored to). Nothing:
-// all are forgotten.
+// None, or (which result counts them, whether errors of floats are some, values stored to).
+// Nothing: all are forgotten.
 PyObject* remember(PyObject* object, PyObject* const* values, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     Gate& gate = gate_of(object);
