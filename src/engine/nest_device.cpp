@@ -45,6 +45,7 @@ NestOnDevice::NestOnDevice(const NestCall& call, const Nest& nest, NestAccount& 
   }
   if (!residence_) return;
   locate();
+  look_for_own();
   is_open_ = is_open_ || is_any_newest();
 }
 
@@ -94,7 +95,6 @@ void NestOnDevice::locate() {
     area_of_.push_back(found == areas_.end() ? -1
                                              : static_cast<std::int32_t>(found - areas_.begin()));
   }
-  look_for_own();
 }
 
 // The engine makes room by arrays that no launch has used for long.
@@ -291,8 +291,11 @@ bool NestOnDevice::try_run(const Run& run) {
   }
   if (outcome.is_rare) {
     for (Area* area : written) {
-      area->is_there = area->is_newest;
-      if (area->base && !area->is_newest) drop_own(*area);
+      if (area->is_newest) continue;  // what it was is put back
+      if (area->base)
+        drop_own(*area);
+      else
+        area->is_there = false;
     }
     for (const auto& [area, copy] : kept) device.copy(area->address, copy, area->bytes());
     run.code.is_for_host = true;
@@ -360,17 +363,21 @@ void NestOnDevice::bring_home(bool is_written) {
   for (Area& area : areas_) {
     fetch(area);
     if (!is_written || !area.is_written) continue;
-    area.is_there = false;
-    if (area.base) drop_own(area);
+    if (area.base)
+      drop_own(area);
+    else
+      area.is_there = false;
   }
 }
 
 void NestOnDevice::give_up() {
-  for (Area& area : areas_)
-    if (area.is_partial) {
+  for (Area& area : areas_) {
+    if (!area.is_partial) continue;
+    if (area.base)
+      drop_own(area);
+    else
       area.is_newest = false;
-      if (area.base) drop_own(area);
-    }
+  }
   finish();
 }
 

@@ -87,15 +87,12 @@ bool assign_now(Base* base, DType dtype, std::span<const std::int64_t> shape, St
   if (value.array) {
     const Array& source = *value.array;
     const Base* owner = source.base();
-    // Memory of others may be ours, given out before.
-    const bool may_be_shared = (owner->foreign && (base->foreign || base->exports > 0)) ||
-                               (base->foreign && owner->exports > 0);
     // `x[1:] += y` ends by assigning the window to itself.
     if (owner == base && source.dtype() == dtype && owner->data + source.offset() == target.data &&
         std::ranges::equal(source.shape(), shape) &&
         std::ranges::equal(source.strides(), target.strides))
       return true;
-    if (source.dtype() != dtype || may_be_shared || !Engine::get().is_ready(owner) ||
+    if (source.dtype() != dtype || !Engine::get().is_ready(owner) ||
         !broadcasts_to(source.shape(), shape))
       return false;
     from = owner->data + source.offset();
