@@ -2,6 +2,7 @@
 // isinstance for UFunc's.
 #include <structmember.h>
 
+#include <algorithm>
 #include <array>
 
 #include "python/array_type.h"
@@ -35,15 +36,6 @@ Ref call_on_subclass(PyObject* method, const Arguments& arguments) {
       method, values.data(), static_cast<std::size_t>(arguments.positional), arguments.names));
 }
 
-// The method `view` of a class that a program derives from np.ndarray. self.view(np.ndarray) gives
-// a real array: it is how a subclass hands its data on to the __array_ufunc__ of the class that it
-// comes from, NumPy's.
-PyObject* view_as(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  return guarded([&] {
-    return call_on_subclass(ndarray_method("view"), {values, count, names}).release();
-  });
-}
-
 // A method for classes that a program makes.
 Ref method_of(PyMethodDef& row) {
   const Ref function = checked(PyCFunction_New(&row, nullptr));
@@ -51,14 +43,33 @@ Ref method_of(PyMethodDef& row) {
 }
 
 constexpr int fast = METH_FASTCALL | METH_KEYWORDS;
-PyMethodDef view_row = {"view", as_c_function(view_as), fast, nullptr};
 
-// The namespace of a class statement, with our `view` if it has none.
-Ref with_view(PyObject* names) {
-  Ref all = checked(PyDict_Copy(names));
-  if (PyDict_GetItemString(all.get(), view_row.ml_name)) return all;
-  checked_status(PyDict_SetItemString(all.get(), view_row.ml_name, method_of(view_row).get()));
-  return all;
+_PyCFunctionFastWithKeywords numpys_view = nullptr;
+
+// x.view(np.ndarray) of an array that is NumPy's own: a matrix, dates, one of a class that the
+// program derives. It gives a real array: it is how a subclass hands its data on to the
+// __array_ufunc__ of the class that it comes from, NumPy's.
+PyObject* view_as(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  const Py_ssize_t all = count + (names ? PyTuple_GET_SIZE(names) : 0);
+  PyObject* const ours = as_object(array_type);
+  if (std::find(values, values + all, ours) == values + all)
+    return numpys_view(self, values, count, names);
+  ArgumentRoom room(all);
+  std::replace_copy(values, values + all, room.values(), ours, numpy.ndarray);
+  return numpys_view(self, room.values(), count, names);
+}
+
+// For good: what the program has made of such arrays outlives its use of our namespace.
+void take_views() {
+  PyObject* const method = ndarray_method("view");
+  if (!Py_IS_TYPE(method, &PyMethodDescr_Type)) return;
+  PyMethodDef*& row = reinterpret_cast<PyMethodDescrObject*>(method)->d_method;
+  if (row->ml_flags != fast) return;
+  static PyMethodDef with_ours = *row;
+  numpys_view =
+      reinterpret_cast<_PyCFunctionFastWithKeywords>(reinterpret_cast<void (*)()>(row->ml_meth));
+  with_ours.ml_meth = as_c_function(view_as);
+  row = &with_ours;
 }
 
 // Arrays that nobody else has: none that was given as out=, which is handed on as it is.
@@ -89,7 +100,6 @@ constexpr const char* array_function_name = "__array_function__";
 // otherwise.)
 Ref class_behind(PyObject* names) {
   static PyMethodDef rows[] = {
-      view_row,
       {array_ufunc_name, as_c_function(call_protocol<&array_ufunc_name>), fast, nullptr},
       {array_function_name, as_c_function(call_protocol<&array_function_name>), fast, nullptr}};
   Ref methods;
@@ -229,9 +239,8 @@ PyObject* new_class(PyTypeObject* metatype, PyObject* arguments, PyObject* keywo
       PyTypeObject* candidate = Py_TYPE(PyTuple_GET_ITEM(real_bases.get(), k));
       if (PyType_IsSubtype(candidate, winner)) winner = candidate;
     }
-    const Ref namespace_of_class = with_view(PyTuple_GET_ITEM(arguments, 2));
-    const Ref real_arguments = checked(PyTuple_Pack(3, PyTuple_GET_ITEM(arguments, 0),
-                                                    real_bases.get(), namespace_of_class.get()));
+    const Ref real_arguments = checked(PyTuple_Pack(
+        3, PyTuple_GET_ITEM(arguments, 0), real_bases.get(), PyTuple_GET_ITEM(arguments, 2)));
     return PyObject_Call(as_object(winner), real_arguments.get(), keywords);
   });
 }
@@ -281,6 +290,7 @@ void make_unbound_type() {
 
 void set_array_metaclass() {
   make_unbound_type();
+  take_views();
   set_metaclass(array_type, "frit._core.ArrayType",
                 {{Py_tp_new, reinterpret_cast<void*>(new_class)},
                  {Py_tp_call, reinterpret_cast<void*>(construct_array)},

@@ -542,7 +542,6 @@ LIMITS = """\
 | `type(x) is np.ndarray` for strings, dates, records, objects, unaligned or byte-swapped data | false: such arrays stay NumPy's |
 | arrays of ours in an array of objects | are held as real arrays on the same memory |
 | `ufunc is np.add` in an `__array_ufunc__` of yours, `func is np.sum` in an `__array_function__` | NumPy hands its own function over: `==`, and use as a key of a dictionary, hold for both |
-| `x.view(np.ndarray)` of a `matrix`, `recarray` or masked array | a TypeError: use `np.asarray(x)`. Classes that your program derives from `np.ndarray` can do it |
 | `type(x) is np.float64` of a number that is still to be computed | false: its type has that name and dtype, and `isinstance(x, np.floating)`, `np.issubdtype(type(x), np.floating)`, `x.__class__` and `type(x)(1)` are as NumPy's; dictionaries by `type(x)`, keys of JSON and timeouts of locks, sockets and `select` want `x[()]` |
 | the least integer divided by -1 | is itself, as in NumPy, without its warning of an overflow |
 | an int64 beyond its range as the sum or difference of two numbers that are still to be computed | wraps round, as in NumPy, without its warning of an overflow |

@@ -9,6 +9,7 @@ import functools
 import importlib
 import inspect
 import pickle
+import re
 import sys
 import textwrap
 import types
@@ -300,6 +301,60 @@ def test_ndarray_is_a_class_that_also_knows_real_arrays():
     made = np.ndarray((2, 3), np.float32)
     assert type(made) is np.ndarray
     assert made.shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: numpy.matrix([[1, 2], [3, 4]]),
+        lambda: numpy.array(["2020-01-01", "2021-02-03"], "M8[D]"),
+        lambda: numpy.ma.array([1, 2, 3], mask=[0, 1, 0]),
+        lambda: numpy.array([(1, 2.0)], "i4,f8").view(numpy.recarray),
+        lambda: numpy.arange(3, dtype="g"),
+        lambda: numpy.array([1, None]),
+    ],
+    ids=["matrix", "dates", "masked", "records", "longdouble", "objects"],
+)
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x, kind: x.view(kind),
+        lambda x, kind: x.view(type=kind),
+        lambda x, kind: numpy.ndarray.view(x, x.dtype, kind),
+        lambda x, kind: numpy.ndarray.view(x, kind, kind),
+    ],
+    ids=["alone", "by_name", "with_dtype", "twice"],
+)
+def test_arrays_of_numpys_own_can_be_viewed_as_plain_ones(make, view):
+    try:
+        expected = view(make(), numpy.ndarray)
+    except Exception as error:
+        with pytest.raises(type(error), match=f"^{re.escape(str(error))}$"):
+            view(make(), np.ndarray)
+        return
+    x = make()
+    ours = view(x, np.ndarray)
+    assert type(ours) is numpy.ndarray and ours.dtype == expected.dtype
+    assert numpy.array_equal(ours, expected) and numpy.shares_memory(ours, x)
+
+
+def test_a_derived_class_hands_on_what_it_holds():
+    class Plain(np.ndarray):
+        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+            plain = [x.view(np.ndarray) if isinstance(x, Plain) else x for x in inputs]
+            return super().__array_ufunc__(ufunc, method, *plain, **kwargs).view(Plain)
+
+    class Told(np.ndarray):
+        def view(self, *arguments):
+            told.append(arguments)
+            return super().view(*arguments)
+
+    told = []
+    x = np.arange(3.0).view(Plain) + 1
+    assert type(x) is Plain and x.tolist() == [1, 2, 3]
+    plain = np.arange(3.0).view(Told).view(np.ndarray)
+    assert type(plain) is numpy.ndarray and plain.tolist() == [0, 1, 2]
+    assert told == [(np.ndarray,)]
 
 
 def test_a_foreign_operand_decides_itself():
