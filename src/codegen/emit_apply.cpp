@@ -43,6 +43,9 @@ Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) 
   if (may_call_out(op, in)) return call_out_where_rare(op, in, out, used);
   if (has_shorter_way(op, in, used)) return shorter_where_ordinary(op, in, out, used);
   raise_where_it_overflows(op, in, used);
+  const bool is_alone = none_of(used, [](Emitted* operand) { return operand->varies(); });
+  if (is_alone && formulas_.find(alone_symbol(op, in)))
+    return call_formulas(alone_symbol(op, in), out, used);
   if (!machine_.has_avx512 && is_by_one(used) && formulas_.find(by_one_symbol(op, in)))
     return call_formulas(by_one_symbol(op, in), out, used);
   if (!machine_.has_avx512 && formulas_.find(far_symbol(op, in)))

@@ -261,6 +261,19 @@ T bits_where_divisible(T y) {
   return is_finite(1.0 / one_or_zero) ? (T)-1 : (T)0;
 }
 
+// One number at a time: the processor's own division, or what a compiler makes of one by a literal.
+struct ByMachine {
+  uint64 quotient, rest;
+  bool exists;
+
+  ByMachine(uint64 x, uint64 y) {
+    exists = bits_where_divisible(y) != 0;
+    uint64 size = y == 0 ? 1 : y;
+    quotient = x / size;
+    rest = x - quotient * size;
+  }
+};
+
 // Signs as in SignedDivision.
 template <class T>
 T floor_divide_signed_by_one(T x, T y) {

@@ -60,6 +60,7 @@ uint8 overflows_or_unreachable(Arguments... arguments) {
   }
 FRIT_OTHER_WAY(far)
 FRIT_OTHER_WAY(by_one)
+FRIT_OTHER_WAY(alone)
 #undef FRIT_OTHER_WAY
 
 }  // namespace
@@ -131,6 +132,8 @@ FRIT_OTHER_WAY(by_one)
   FRIT_OTHER_WAY(far, Name, UInt64, L)            \
   FRIT_OTHER_WAY(by_one, Name, Int64, l)          \
   FRIT_OTHER_WAY(by_one, Name, UInt64, L)         \
+  FRIT_OTHER_WAY(alone, Name, Int64, l)           \
+  FRIT_OTHER_WAY(alone, Name, UInt64, L)          \
   FRIT_ORDINARY(Name, inputs, Float16, e)         \
   FRIT_ORDINARY(Name, inputs, Float32, f)         \
   FRIT_ORDINARY(Name, inputs, Float64, d)         \

@@ -30,6 +30,8 @@ const OpInfo& info(Op op) {
 #define UNSIGNED_FAR(...)
 #define SIGNED_BY_ONE(...)
 #define UNSIGNED_BY_ONE(...)
+#define SIGNED_ALONE(...)
+#define UNSIGNED_ALONE(...)
 #define INT_RARE(...)
 #define FLOAT_RARE(...)
 #define FLOAT_ORDINARY(...)
@@ -63,6 +65,8 @@ const OpInfo& info(Op op) {
 #undef UNSIGNED_FAR
 #undef SIGNED_BY_ONE
 #undef UNSIGNED_BY_ONE
+#undef SIGNED_ALONE
+#undef UNSIGNED_ALONE
 #undef INT_RARE
 #undef FLOAT_RARE
 #undef FLOAT_ORDINARY
@@ -509,6 +513,7 @@ std::string is_ordinary_symbol(Op op, DType in) { return formula_symbol(op, in) 
 std::string ordinary_symbol(Op op, DType in) { return formula_symbol(op, in) + "_ordinary"; }
 std::string far_symbol(Op op, DType in) { return formula_symbol(op, in) + "_far"; }
 std::string by_one_symbol(Op op, DType in) { return formula_symbol(op, in) + "_by_one"; }
+std::string alone_symbol(Op op, DType in) { return formula_symbol(op, in) + "_alone"; }
 std::string overflow_symbol(Op op, DType in) { return formula_symbol(op, in) + "_overflows"; }
 std::string cast_symbol(DType from, DType to) {
   return "frit_cast_" + suffix_of(from) + "_" + suffix_of(to);

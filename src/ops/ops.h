@@ -257,6 +257,8 @@ std::string ordinary_symbol(Op op, DType in);     // "frit_Log_d_ordinary"
 // Of integer divisions a second one, for vectors without AVX-512.
 std::string far_symbol(Op op, DType in);  // "frit_FloorDivide_l_far"
 std::string by_one_symbol(Op op, DType in);
+// And one for a number at a time.
+std::string alone_symbol(Op op, DType in);  // "frit_FloorDivide_l_alone"
 // Of this name: where its i8 is 1, the flag overflow is to be raised, which the formula leaves out.
 std::string overflow_symbol(Op op, DType in);  // "frit_FloorDivide_l_overflows"
 

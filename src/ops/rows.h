@@ -80,6 +80,8 @@ struct Formula;
 #define UNSIGNED_FAR(...) FRIT_MEMBER(unsigned_far, __VA_ARGS__)
 #define SIGNED_BY_ONE(...) FRIT_MEMBER(signed_by_one, __VA_ARGS__)
 #define UNSIGNED_BY_ONE(...) FRIT_MEMBER(unsigned_by_one, __VA_ARGS__)
+#define SIGNED_ALONE(...) FRIT_MEMBER(signed_alone, __VA_ARGS__)
+#define UNSIGNED_ALONE(...) FRIT_MEMBER(unsigned_alone, __VA_ARGS__)
 #define INT_RARE(condition, ...) \
   FRIT_MEMBER(integer_is_rare, (bool)(condition)) FRIT_MEMBER(integer_whole, __VA_ARGS__)
 #define FLOAT_RARE(condition, ...) \
@@ -115,6 +117,8 @@ struct Formula;
 #undef UNSIGNED_FAR
 #undef SIGNED_BY_ONE
 #undef UNSIGNED_BY_ONE
+#undef SIGNED_ALONE
+#undef UNSIGNED_ALONE
 #undef INT_RARE
 #undef FLOAT_RARE
 #undef FLOAT_ORDINARY
@@ -245,8 +249,8 @@ constexpr bool may_overflow = [] {
     return false;
 }();
 
-// The formula of 64-bit integers where doubles are far, and where y is one number; void where the
-// row has none.
+// The formula of 64-bit integers where doubles are far, where y is one number, and where x is, too;
+// void where the row has none.
 #define FRIT_OTHER_WAY(way)                                                                      \
   template <Op op, DType d, class X, class Y>                                                    \
   auto way##_formula_of(X x, Y y) {                                                              \
@@ -262,6 +266,7 @@ constexpr bool may_overflow = [] {
       !__is_same(decltype(way##_formula_of<op, d>(Element<d>(), Element<d>())), void);
 FRIT_OTHER_WAY(far)
 FRIT_OTHER_WAY(by_one)
+FRIT_OTHER_WAY(alone)
 #undef FRIT_OTHER_WAY
 
 // Real element types; without the flag of SIGNED_OVERFLOWS.
