@@ -722,6 +722,25 @@ def _own_extension(module: types.ModuleType) -> None:
         _undo.append(functools.partial(_core.construct_with_real, kind, False))
 
 
+def _array_api_compat(name: str) -> None:
+    """Namespaces are found by the array's class: ours are NumPy's."""
+    import numpy
+
+    from frit import _core
+
+    helpers = sys.modules[name]
+    is_subclass = helpers._issubclass_fast
+    standing_for = {_core.Array: numpy.ndarray, _core.Scalar: numpy.generic}
+
+    def _issubclass_fast(cls: type, modname: str, clsname: str) -> bool:
+        return is_subclass(standing_for.get(cls, cls), modname, clsname)
+
+    replace(helpers, "_issubclass_fast", functools.wraps(is_subclass)(_issubclass_fast))
+
+
+_API_HELPERS = "array_api_compat.common._helpers"
+
+
 def _scipy_sparse() -> None:
     """Sparse matrices know dense operands by their class."""
     from scipy import sparse
@@ -819,6 +838,14 @@ _ADAPTERS: dict[str, Callable[[], None]] = {
 # These load the engine: not before the program has its NumPy, or takes names out of the library.
 _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "astropy.table": _astropy_table,
+    **{
+        name: functools.partial(_array_api_compat, name)
+        for name in (
+            _API_HELPERS,
+            f"scipy._lib.{_API_HELPERS}",
+            f"sklearn.externals.{_API_HELPERS}",
+        )
+    },
     "bottleneck": functools.partial(_module_in_c, "bottleneck"),
     "cv2": _cv2,
     "cvxpy": _cvxpy,

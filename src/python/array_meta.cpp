@@ -60,17 +60,7 @@ PyObject* view_as(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
 }
 
 // For good: what the program has made of such arrays outlives its use of our namespace.
-void take_views() {
-  PyObject* const method = ndarray_method("view");
-  if (!Py_IS_TYPE(method, &PyMethodDescr_Type)) return;
-  PyMethodDef*& row = reinterpret_cast<PyMethodDescrObject*>(method)->d_method;
-  if (row->ml_flags != fast) return;
-  static PyMethodDef with_ours = *row;
-  numpys_view =
-      reinterpret_cast<_PyCFunctionFastWithKeywords>(reinterpret_cast<void (*)()>(row->ml_meth));
-  with_ours.ml_meth = as_c_function(view_as);
-  row = &with_ours;
-}
+void take_views() { numpys_view = put_in_front(ndarray_method("view"), view_as); }
 
 // Arrays that nobody else has: none that was given as out=, which is handed on as it is.
 bool is_new(PyObject* result) {

@@ -246,8 +246,13 @@ PyObject* new_flags(PyObject* array) {
 
 PyObject* set_array_flags(PyObject* array, PyObject* write, PyObject* align, PyObject* writeback) {
   const auto wanted = [](PyObject* value) { return value && value != Py_None; };
-  if (wanted(align) && PyObject_IsTrue(align) != 1) throw Unfit{"setflags of align"};
-  if (wanted(writeback)) throw Unfit{"setflags of uic"};
+  const auto is_true = [&](PyObject* value) {
+    const int truth = wanted(value) ? PyObject_IsTrue(value) : 0;
+    checked_status(truth);
+    return truth != 0;
+  };
+  is_true(align);  // ours compute the same whether they are taken for aligned or not
+  if (is_true(writeback)) throw Unfit{"setflags of uic"};
   if (wanted(write)) set_writeable(array, write);
   return Py_NewRef(Py_None);
 }

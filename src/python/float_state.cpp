@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "front/common.h"
+#include "python/fallback.h"
 #include "python/numpy_api.h"
 #include "python/objects.h"
 
@@ -24,6 +25,7 @@ namespace {
 
 struct ThreadState {
   FloatState state;
+  FloatState modes;  // NumPy's, which the filters have made the state of
   bool is_known = true;
   void become_known() {
     if (!std::exchange(is_known, true)) --forgotten_float_states;
@@ -31,13 +33,14 @@ struct ThreadState {
   void become_unknown() {
     if (std::exchange(is_known, false)) ++forgotten_float_states;
   }
-  void become(const FloatState& next) {
+  void become(const FloatState& next, const FloatState& setting) {
     states_with_underflow += tells_underflow(next) - tells_underflow(state);
     state = next;
+    modes = setting;
     become_known();
   }
   static int tells_underflow(const FloatState& s) { return s.under != FloatMode::Ignore ? 1 : 0; }
-  ~ThreadState() { become({}); }
+  ~ThreadState() { become({}, {}); }
 };
 thread_local ThreadState thread_state;
 
@@ -192,28 +195,29 @@ bool filters_may_act() {
   return current_filters().may_raise;
 }
 
-void set_state(const FloatState& state) {
+void set_state(const FloatState& state, const FloatState& setting) {
   unsigned checks = 0;
   for (const auto& [mode, error] :
        {std::pair(state.divide, FloatError::DivideByZero),
         std::pair(state.over, FloatError::Overflow), std::pair(state.under, FloatError::Underflow),
         std::pair(state.invalid, FloatError::Invalid)})
     if (mode != FloatMode::Ignore) checks |= static_cast<unsigned>(error);
-  thread_state.become(state);
+  thread_state.become(state, setting);
   float_errors_are_immediate = state.immediate;
   set_float_checks(checks);
 }
 
 void look_up() {
   const Ref setting = current_setting();
-  FloatState state = modes_of_setting(setting.get());
+  const FloatState modes_set = modes_of_setting(setting.get());
+  FloatState state = modes_set;
   if (current_filters().ignore_all)
     for (FloatMode* mode : {&state.divide, &state.over, &state.under, &state.invalid})
       if (*mode == FloatMode::Warn) *mode = FloatMode::Ignore;
   const auto modes = {state.divide, state.over, state.under, state.invalid};
   state.immediate = std::ranges::max(modes) > FloatMode::Warn ||
                     (std::ranges::max(modes) == FloatMode::Warn && filters_may_act());
-  set_state(state);
+  set_state(state, modes_set);
 }
 
 // The state that was just come back to is kept in mind.
@@ -314,6 +318,50 @@ PyObject* bind(PyObject* object, PyObject* instance, PyObject*) {
   return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
 }
 
+// ---- contexts -----------------------------------------------------------------------------------
+
+// Another context may hold another state. A task of asyncio runs in its own each time.
+void meet_context() {
+  if (!thread_state.is_known) return;
+  if (is_same(modes_of_setting(current_setting().get()), thread_state.modes)) return;
+  compute_pending();
+  forget_float_state();
+}
+
+PyObject* call_inside(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  return guarded([&] {
+    meet_context();
+    return checked(PyObject_Vectorcall(values[0], values + 1, static_cast<std::size_t>(count - 1),
+                                       names))
+        .release();
+  });
+}
+
+_PyCFunctionFastWithKeywords pythons_run = nullptr;
+
+// contextvars.Context.run(function, ...)
+PyObject* run_in_context(PyObject* context, PyObject* const* values, Py_ssize_t count,
+                         PyObject* names) {
+  static PyMethodDef row = {"run", as_c_function(call_inside), METH_FASTCALL | METH_KEYWORDS,
+                            nullptr};
+  static PyObject* const inside = PyCFunction_New(&row, nullptr);
+  if (count == 0 || !inside) return pythons_run(context, values, count, names);
+  const Py_ssize_t all = count + (names ? PyTuple_GET_SIZE(names) : 0);
+  ArgumentRoom room(all + 1);
+  room.values()[0] = inside;
+  std::copy(values, values + all, room.values() + 1);
+  Ref result = Ref::steal(pythons_run(context, room.values(), count + 1, names));
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  const Ref met = Ref::steal(guarded([] {
+    meet_context();
+    return Py_NewRef(Py_None);
+  }));
+  if (!met && !type) return nullptr;
+  PyErr_Restore(type, value, traceback);
+  return result.release();
+}
+
 PyObject* attribute_or_null(PyObject* module, const char* name) {
   PyObject* found = PyObject_GetAttrString(module, name);
   if (!found) PyErr_Clear();
@@ -341,7 +389,7 @@ void look_up_float_state() noexcept {
   PyErr_Restore(type, value, traceback);
 }
 
-void let_float_errors_come_late() { set_state({}); }
+void let_float_errors_come_late() { set_state({}, {}); }
 
 bool float_errors_may_stop() {
   const FloatState modes = modes_of_setting(current_setting().get());
@@ -366,6 +414,10 @@ void make_state_change_type(PyObject* module) {
   capsule_tells = modes && is_same(*modes, modes_of_setting(setting.get())) &&
                   !is_same(*modes, {FloatMode::Ignore, FloatMode::Ignore, FloatMode::Ignore,
                                     FloatMode::Ignore});
+  const Ref contexts = checked(PyImport_ImportModule("contextvars"));
+  const Ref context = checked(PyObject_GetAttrString(contexts.get(), "Context"));
+  pythons_run =
+      put_in_front(checked(PyObject_GetAttrString(context.get(), "run")).get(), run_in_context);
   usual_show = attribute_or_null(warnings_module, "_showwarnmsg_impl");
   usual_showwarning = attribute_or_null(warnings_module, "showwarning");
 

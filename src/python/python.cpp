@@ -111,6 +111,18 @@ std::size_t slot_named(PyObject* name, std::span<const char* const> names) {
 
 }  // namespace
 
+_PyCFunctionFastWithKeywords put_in_front(PyObject* method, _PyCFunctionFastWithKeywords function) {
+  if (!Py_IS_TYPE(method, &PyMethodDescr_Type)) return nullptr;
+  PyMethodDef*& row = reinterpret_cast<PyMethodDescrObject*>(method)->d_method;
+  if (row->ml_flags != (METH_FASTCALL | METH_KEYWORDS)) return nullptr;
+  auto* const before =
+      reinterpret_cast<_PyCFunctionFastWithKeywords>(reinterpret_cast<void (*)()>(row->ml_meth));
+  auto* const ours = new PyMethodDef(*row);  // as long as the method
+  ours->ml_meth = as_c_function(function);
+  row = ours;
+  return before;
+}
+
 void sort_arguments(const Arguments& arguments, std::span<const char* const> names,
                     std::size_t most_positional, std::span<PyObject*> slots) {
   for (PyObject*& slot : slots) slot = nullptr;

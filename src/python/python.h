@@ -76,6 +76,10 @@ PyCFunction as_c_function(Function function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
+// Puts a function in front of a C method that takes METH_FASTCALL | METH_KEYWORDS, for good. Gives
+// what was there; null: the method is of another kind, and stays.
+_PyCFunctionFastWithKeywords put_in_front(PyObject* method, _PyCFunctionFastWithKeywords function);
+
 // The end of a dealloc: the memory of an object of ours goes, and its hold on its type.
 inline void free_object(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
