@@ -9,6 +9,7 @@
 // recorded.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -90,6 +91,13 @@ Scalar integer(T x) {
   return Scalar::of(DType::Int64, static_cast<std::int64_t>(x));
 }
 
+template <class T>
+inline constexpr bool is_std_complex = false;
+template <class T>
+inline constexpr bool is_std_complex<std::complex<T>> = true;
+template <class T>
+concept AComplex = is_std_complex<T>;
+
 // What an op takes: an array, or a scalar which may be weak (a Python number). Borrows the array.
 struct Argument {
   const Array* array = nullptr;
@@ -110,12 +118,16 @@ struct Argument {
       weak = Weak::Float;
     }
   }
+  template <AComplex T>
+  Argument(T x)
+      : scalar(Scalar::of(DType::Complex128, std::complex<double>(x))), weak(Weak::Complex) {}
   Argument(Scalar s, Weak w = Weak::No) : scalar(s), weak(w) {}
 };
 
 // ---- memory -------------------------------------------------------------------------------------
 
 Array empty(std::span<const std::int64_t> shape, DType dtype);  // C order; contents undefined
+// The strides (bytes) are those of some order of the axes: the elements fill the memory.
 Array empty_strided(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
                     DType dtype);
 Array full(std::span<const std::int64_t> shape, const Scalar& value);  // of value.dtype
@@ -205,12 +217,14 @@ struct ReduceOptions {
   const Array* where = nullptr;
   const Array* out = nullptr;
 };
-// NumPy's order of float additions. ValueError for an empty reduction without identity.
+// NumPy's order of float additions. ValueError for an empty reduction without identity. TypeError for
+// `where` where the order counts (sums of floats): reduce where(mask, x, 0.0) instead.
 Array reduce(Op op, const Array& a, const ReduceOptions& options = {});
+// A negative axis counts from the last.
 Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype = {},
                  const Array* out = nullptr);
-// The index of the first smallest or largest element (NaN counts as such), int64. axis < 0 - ndim:
-// over the flat array.
+// The index of the first smallest or largest element (NaN counts as such), int64. No axis: over the
+// flat array; a negative one counts from the last.
 enum class Extreme : std::uint8_t { Min, Max };
 Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool keepdims = false);
 
@@ -285,8 +299,11 @@ void run_pending();
 void eval(const Array& a);
 bool is_pending(const Array& a);  // something recorded still has to write it
 bool has_pending();               // anything at all is recorded and not computed
-// The value at the first element of the window (evaluates).
+// The value at the first element of the window (evaluates). Its as<T>() takes the bytes as they are:
+// T has to be the type that its dtype says.
 Scalar item(const Array& a);
+// As NumPy prints it (evaluates): of more than a thousand elements the first and last of each axis.
+std::string to_string(const Array& a);
 // Direct access: evaluates; from now on until end_access, all work on this base is immediate and
 // its memory stays put (an export). Every begin has its end. end_access may be called from any
 // thread.

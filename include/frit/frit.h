@@ -6,6 +6,8 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
+#include <ostream>
 
 #include "frit/array.h"
 #include "frit/kernel_builder.h"
@@ -14,19 +16,42 @@ namespace frit {
 
 // ---- making arrays ------------------------------------------------------------------------------
 
-inline Array zeros(std::initializer_list<std::int64_t> shape, DType dtype = DType::Float64) {
-  return full({shape.begin(), shape.size()}, Scalar{.dtype = dtype});
+using Extents = std::initializer_list<std::int64_t>;  // {rows, columns}; a vector or span as well
+
+inline std::span<const std::int64_t> span_of(Extents extents) {
+  return {extents.begin(), extents.size()};
 }
-inline Array full(std::initializer_list<std::int64_t> shape, double value) {
-  return full({shape.begin(), shape.size()}, Scalar::of(DType::Float64, value));
+inline Array zeros(std::span<const std::int64_t> shape, DType dtype = DType::Float64) {
+  return full(shape, Scalar{.dtype = dtype});
 }
+inline Array zeros(Extents shape, DType dtype = DType::Float64) {
+  return zeros(span_of(shape), dtype);
+}
+inline Array full(std::span<const std::int64_t> shape, double value) {
+  return full(shape, Scalar::of(DType::Float64, value));
+}
+inline Array full(Extents shape, double value) { return full(span_of(shape), value); }
+inline Array ones(std::span<const std::int64_t> shape) { return full(shape, 1.0); }
+inline Array ones(Extents shape) { return full(shape, 1.0); }
 // n values start, start + step, ..
 inline Array arange(double start, double step, std::int64_t n) {
   return arange(Scalar::of(DType::Float64, start), Scalar::of(DType::Float64, step), n);
 }
+template <std::floating_point N>
+Array arange(double start, double step, N) = delete;  // the last is a number of values, not a step
+// n values from `first` to `last`, both among them.
+inline Array linspace(double first, double last, std::int64_t n) {
+  if (n < 0) throw ValueError(text("Number of samples, ", n, ", must be non-negative."));
+  if (n < 2) return full({n}, first);
+  return linspace(first, (last - first) / static_cast<double>(n - 1), last, n);
+}
 // A copy of contiguous values.
 template <class T>
-Array from_values(std::span<const T> values, std::initializer_list<std::int64_t> shape);
+Array from_values(std::span<const T> values, Extents shape);
+template <class T>
+Array from_values(const std::vector<T>& values, Extents shape) {
+  return from_values(std::span<const T>(values), shape);
+}
 
 // ---- windows ------------------------------------------------------------------------------------
 
@@ -39,10 +64,11 @@ struct Interval {
 };
 // A window; axes without an interval are whole.
 inline Array slice(const Array& x, std::initializer_list<Interval> intervals) {
-  if (intervals.size() > x.shape().size())
+  if (x.base() && intervals.size() > x.shape().size())
     throw IndexError(text("slice: ", intervals.size(), " intervals for ", x.ndim(), " dimensions"));
   std::vector<AxisSlice> axes;
   for (const Interval& interval : intervals) {
+    if (!x.base()) break;  // slice() refuses it
     if (interval.step < 1) throw ValueError(text("slice: a step of ", interval.step));
     const std::int64_t extent = x.shape()[axes.size()];
     const auto position = [&](std::int64_t p) {
@@ -61,6 +87,23 @@ inline Array slice(Array&& x, std::initializer_list<Interval> intervals) {
   return slice(whole, intervals);
 }
 
+// The axes in this order, or in reverse.
+inline Array transpose(const Array& x, std::initializer_list<int> axes) {
+  return transpose(x, std::span<const int>(axes.begin(), axes.size()));
+}
+inline Array transpose(const Array& x) {
+  std::vector<int> axes(static_cast<std::size_t>(x.ndim()));
+  for (std::size_t k = 0; k < axes.size(); ++k) axes[k] = x.ndim() - 1 - static_cast<int>(k);
+  return transpose(x, std::span<const int>(axes));
+}
+inline Array broadcast_to(const Array& x, Extents shape) { return broadcast_to(x, span_of(shape)); }
+// A window where the strides allow it, else a copy.
+inline Array reshape(const Array& x, std::span<const std::int64_t> shape) {
+  if (std::optional<Array> same = reshape_window(x, shape)) return std::move(*same);
+  return *reshape_window(copy(x, 'C'), shape);
+}
+inline Array reshape(const Array& x, Extents shape) { return reshape(x, span_of(shape)); }
+
 // ---- products along named axes ------------------------------------------------------------------
 
 // einsum("ij,jk->ik", {a, b}).
@@ -75,7 +118,7 @@ inline Array einsum(std::string_view subscripts, std::initializer_list<Array> op
 template <class T>
 concept AnArray = std::is_same_v<std::remove_cvref_t<T>, Array>;
 template <class T>
-concept ANumber = std::is_arithmetic_v<std::remove_cvref_t<T>>;
+concept ANumber = std::is_arithmetic_v<std::remove_cvref_t<T>> || AComplex<std::remove_cvref_t<T>>;
 template <class T>
 concept AnOperand = AnArray<T> || ANumber<T>;
 template <AnOperand... Operands>
@@ -120,6 +163,10 @@ FRIT_ASSIGNMENT_OPERATOR(+=, Add)
 FRIT_ASSIGNMENT_OPERATOR(-=, Subtract)
 FRIT_ASSIGNMENT_OPERATOR(*=, Multiply)
 FRIT_ASSIGNMENT_OPERATOR(/=, TrueDivide)
+FRIT_ASSIGNMENT_OPERATOR(%=, Remainder)
+FRIT_ASSIGNMENT_OPERATOR(&=, BitwiseAnd)
+FRIT_ASSIGNMENT_OPERATOR(|=, BitwiseOr)
+FRIT_ASSIGNMENT_OPERATOR(^=, BitwiseXor)
 #undef FRIT_ASSIGNMENT_OPERATOR
 
 inline Array operator!(Array&& x) { return apply_and_let_go(Op::LogicalNot, std::move(x)); }
@@ -127,6 +174,7 @@ inline Array operator!(Array&& x) { return apply_and_let_go(Op::LogicalNot, std:
 #define FRIT_UNARY_FUNCTION(name, op)                                       \
   inline Array name(const Array& x) { return apply_and_let_go(Op::op, x); } \
   inline Array name(Array&& x) { return apply_and_let_go(Op::op, std::move(x)); }
+FRIT_UNARY_FUNCTION(operator+, Positive)
 FRIT_UNARY_FUNCTION(operator-, Negative)
 FRIT_UNARY_FUNCTION(operator~, Invert)
 FRIT_UNARY_FUNCTION(abs, Absolute)
@@ -161,9 +209,18 @@ inline Array reduce_axis(Op op, const Array& x, int axis) {
   return reduce(op, x, {.axes = {&from_first, 1}, .all_axes = false});
 }
 
+inline Array reduce_axes(Op op, const Array& x, std::initializer_list<int> axes) {
+  std::vector<int> from_first(axes);
+  for (int& axis : from_first) axis += axis < 0 ? x.ndim() : 0;
+  return reduce(op, x, {.axes = from_first, .all_axes = false});
+}
+
 #define FRIT_REDUCTION(name, op)                                                       \
   inline Array name(const Array& x) { return reduce(Op::op, x); }                      \
   inline Array name(const Array& x, int axis) { return reduce_axis(Op::op, x, axis); } \
+  inline Array name(const Array& x, std::initializer_list<int> axes) {                 \
+    return reduce_axes(Op::op, x, axes);                                               \
+  }                                                                                    \
   inline Array name(Array&& x) { return reduce(Op::op, Array(std::move(x))); }         \
   inline Array name(Array&& x, int axis) { return reduce_axis(Op::op, Array(std::move(x)), axis); }
 FRIT_REDUCTION(sum, Add)
@@ -173,6 +230,13 @@ FRIT_REDUCTION(min, Minimum)
 FRIT_REDUCTION(all, LogicalAnd)
 FRIT_REDUCTION(any, LogicalOr)
 #undef FRIT_REDUCTION
+// Of integers and bools: float64.
+inline Array mean(const Array& x) { return sum(x) / static_cast<double>(x.size()); }
+inline Array mean(const Array& x, int axis) {
+  Array total = sum(x, axis);
+  const int from_first = axis < 0 ? axis + x.ndim() : axis;
+  return std::move(total) / static_cast<double>(x.shape()[static_cast<std::size_t>(from_first)]);
+}
 
 // ---- values -------------------------------------------------------------------------------------
 
@@ -187,6 +251,13 @@ struct TypeOf;
   };
 #include "ops/dtype.def"
 #undef FRIT_DTYPE
+// The other one of C++'s two 64-bit integers.
+using OtherInt64 = std::conditional_t<std::is_same_v<std::int64_t, long>, long long, long>;
+static_assert(sizeof(OtherInt64) == 8);
+template <>
+struct TypeOf<OtherInt64> : TypeOf<std::int64_t> {};
+template <>
+struct TypeOf<std::make_unsigned_t<OtherInt64>> : TypeOf<std::uint64_t> {};
 
 // The only element, computed now. TypeError when T is not the array's type.
 template <class T>
@@ -209,8 +280,8 @@ std::vector<T> values(const Array& x) {
 }
 
 template <class T>
-Array from_values(std::span<const T> values, std::initializer_list<std::int64_t> shape) {
-  const Array a = empty({shape.begin(), shape.size()}, TypeOf<T>::value);
+Array from_values(std::span<const T> values, Extents shape) {
+  const Array a = empty(span_of(shape), TypeOf<T>::value);
   if (static_cast<std::size_t>(a.size()) != values.size())
     throw ValueError("from_values: shape and number of values differ");
   std::byte* data = begin_export(a);
@@ -218,5 +289,8 @@ Array from_values(std::span<const T> values, std::initializer_list<std::int64_t>
   end_export(a.base());
   return a;
 }
+
+// As NumPy prints it.
+inline std::ostream& operator<<(std::ostream& out, const Array& x) { return out << to_string(x); }
 
 }  // namespace frit

@@ -436,35 +436,44 @@ def _joblib_files() -> None:
     replace(numpy_pickle.NumpyPickler, "save", save)
 
 
-def _joblib_workers() -> None:
-    """Workers get large arrays as maps of files, each of which is written once."""
-    import weakref
+class LargeAsFiles:
+    """joblib's reducer for real arrays, taking ours. Workers get one of their own."""
 
-    from joblib import _memmapping_reducer, executor, pool
+    def __init__(self, reduce_real: Any) -> None:
+        self.reduce_real = reduce_real
 
-    reducers_of = _memmapping_reducer.get_memmapping_reducers
-    known: dict[int, tuple[Any, Any]] = {}
+    def __call__(self, array: Any) -> Any:
+        if array.nbytes > self.reduce_real._max_nbytes:
+            return self.reduce_real(self._real_array(array))
+        return array.__reduce_ex__(4)
 
-    def real_array(array: Any) -> Any:
+    def __reduce__(self) -> Any:
+        return LargeAsFiles, (self.reduce_real,)
+
+    _known: dict[int, tuple[Any, Any]] = {}
+
+    def _real_array(self, array: Any) -> Any:
         """The same one for the same array: joblib knows it again."""
-        number = id(array)
+        import weakref
+
+        number, known = id(array), self._known
         if number not in known:
             known[number] = weakref.ref(array, lambda _: known.pop(number, None)), real_of(array)
         return known[number][1]
+
+
+def _joblib_workers() -> None:
+    """Workers get large arrays as maps of files, each of which is written once."""
+    from joblib import _memmapping_reducer, executor, pool
+
+    reducers_of = _memmapping_reducer.get_memmapping_reducers
 
     def get_memmapping_reducers(*args: Any, **kwargs: Any) -> Any:
         forward, backward = reducers_of(*args, **kwargs)
         core: Any = sys.modules.get("frit._core")
         reduce_real = forward.get(sys.modules["numpy"].ndarray)
-        most = getattr(reduce_real, "_max_nbytes", None)
-        if core is None or most is None:
-            return forward, backward
-
-        def reduce_array(array: Any) -> Any:
-            is_large = array.nbytes > most
-            return reduce_real(real_array(array)) if is_large else array.__reduce_ex__(4)
-
-        forward[core.Array] = reduce_array
+        if core is not None and hasattr(reduce_real, "_max_nbytes"):
+            forward[core.Array] = LargeAsFiles(reduce_real)
         return forward, backward
 
     for owner in (_memmapping_reducer, executor, pool):

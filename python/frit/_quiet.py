@@ -5,19 +5,31 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
+import importlib
 import os
 import warnings
 from _thread import RLock
 from collections.abc import Iterator
+from typing import Any
 
 _ALL = ("ignore", None, Warning, None, 0)
 
-# A fork waits for another thread's translation: that thread is gone in the child, where the modules
-# that it was importing would stay locked, and collections disabled.
+# A fork waits for another thread's translation, and for its imports of our modules: that thread is
+# gone in the child, where those would stay locked, and collections disabled.
 _is_translating = RLock()
+
+
+def _wait_for_others() -> None:
+    _is_translating.acquire()
+    bootstrap: Any = importlib._bootstrap  # type: ignore[attr-defined]
+    for name in list(getattr(bootstrap, "_module_locks", ())):
+        if name.startswith("frit"):
+            bootstrap._lock_unlock_module(name)
+
+
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_is_translating.acquire,
+        before=_wait_for_others,
         after_in_parent=_is_translating.release,
         after_in_child=_is_translating.release,
     )

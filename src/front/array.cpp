@@ -62,12 +62,6 @@ Array copy_of(const void* elements, std::span<const std::int64_t> shape, DType d
   return result;
 }
 
-Array empty_strided(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
-                    DType dtype) {
-  Locked lock(Engine::lock());
-  return fresh(LayoutRef::adopt(make_layout(shape, strides, size_of(dtype))), dtype);
-}
-
 namespace {
 
 // In 128 bits: strides and offsets are whatever the caller says.
@@ -82,6 +76,15 @@ bool lies_inside(const Layout& layout, std::int64_t offset, std::int64_t bytes) 
 }
 
 }  // namespace
+
+Array empty_strided(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+                    DType dtype) {
+  Locked lock(Engine::lock());
+  LayoutRef layout = LayoutRef::adopt(make_layout(shape, strides, size_of(dtype)));
+  if (!lies_inside(*layout, 0, layout->size() * size_of(dtype)))
+    throw ValueError("empty_strided: the strides leave the memory of the elements");
+  return fresh(std::move(layout), dtype);
+}
 
 bool is_plain_window(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
                      std::int64_t offset, int item, std::int64_t bytes) {

@@ -180,6 +180,8 @@ LayoutRef kept_layout(const Array& a, int item) {
 }
 
 LayoutRef layout_for_copy(const Array& a, DType dtype, char order) {
+  if (order != 'C' && order != 'F' && order != 'A' && order != 'K')
+    throw ValueError(text("order must be one of 'C', 'F', 'A', or 'K' (got '", order, "')"));
   const int item = size_of(dtype);
   const bool kept = order == 'K' || order == 'A';
   const bool fortran = order == 'F' || (kept && a.f_contiguous() && !a.c_contiguous());

@@ -607,6 +607,10 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
         "(n?,k),(k,m?)->(n?,m?) requires 1)");
   const DType dtype = promote(a.dtype(), b.dtype());
   if (dtype == DType::Float16) throw TypeError("no native matmul of this type");
+  if (out && !can_cast(dtype, out->dtype(), Casting::SameKind))
+    throw TypeError(text("Cannot cast ufunc 'matmul' output from dtype('", info(dtype).name,
+                         "') to dtype('", info(out->dtype()).name,
+                         "') with casting rule 'same_kind'"));
   const bool row_vector = a.ndim() == 1, column_vector = b.ndim() == 1;
   const auto as_matrix = [](const Array& x, bool row) {
     const std::int64_t shape[2] = {row ? 1 : x.shape()[0], row ? x.shape()[0] : 1};

@@ -288,7 +288,8 @@ void move_items(const Mask& mask, const Array& a, std::byte* data, std::byte* de
 }
 
 void check_mask(const Array& a, const Array& mask) {
-  check(mask.dtype() == DType::Bool, "a mask is bool");
+  if (mask.dtype() != DType::Bool)
+    throw TypeError(text("a mask is an array of bool, not of ", info(mask.dtype()).name));
   if (mask.ndim() > a.ndim())
     throw IndexError(text("too many indices for array: array is ", a.ndim(), "-dimensional, but ",
                           mask.ndim(), " were indexed"));

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <optional>
+#include <sstream>
 
 #include "engine/memory.h"
 #include "frit/frit.h"
@@ -83,6 +85,70 @@ TEST(Misuse, shapes_and_counts_that_do_not_fit) {
   EXPECT_THROW(reshape_window(x, Extents{-3, -4}), ValueError);
   EXPECT_THROW(item(slice(x, {{0, 0}})), ValueError);
   EXPECT_EQ(values<double>(x), std::vector<double>(12, 0.0));
+}
+
+TEST(Misuse, strides_axes_orders_and_types_that_do_not_fit) {
+  const Array x = arange(0.0, 1.0, 12), rows = reshape(x, {3, 4});
+  for (const Extents& strides : {Extents{-8, 8}, Extents{std::int64_t{1} << 40, 8},
+                                 Extents{std::int64_t{1} << 62, 8}, Extents{8, -8}, Extents{40, 8}})
+    EXPECT_THROW(empty_strided(Extents{3, 4}, strides, DType::Float64), ValueError);
+  EXPECT_THROW(empty_strided(Extents{3, 4}, Extents{8}, DType::Float64), ValueError);
+  EXPECT_EQ(empty_strided(Extents{3, 4}, Extents{8, 24}, DType::Float64).strides()[1], 24);
+  EXPECT_THROW(window(x, Extents{3}, Extents{8, 8}, 0, DType::Float64), ValueError);
+  EXPECT_THROW(compress(x, x), TypeError);
+  EXPECT_THROW(copy(x, 'X'), ValueError);
+  EXPECT_THROW(astype(x, DType::Int64, 'k'), ValueError);
+  EXPECT_THROW(accumulate(Op::Add, x, -2), ValueError);
+  EXPECT_THROW(arg_extreme(Extreme::Max, x, 1), ValueError);
+  EXPECT_EQ(values<double>(accumulate(Op::Add, rows, -1)),
+            values<double>(accumulate(Op::Add, rows, 1)));
+  EXPECT_EQ(value<std::int64_t>(arg_extreme(Extreme::Max, x, -1)), 11);
+  const Array whole = zeros({3, 3}, DType::Int32);
+  EXPECT_THROW(matmul(rows, transpose(rows), &whole), TypeError);
+  EXPECT_EQ(values<std::int32_t>(whole), std::vector<std::int32_t>(9));
+}
+
+TEST(Convenience, shapes_are_lists_vectors_or_spans) {
+  const Extents shape{2, 3};
+  EXPECT_EQ(values<double>(zeros(shape)), values<double>(zeros({2, 3})));
+  EXPECT_EQ(values<double>(ones({2, 3})), values<double>(full(shape, 1.0)));
+  EXPECT_EQ(values<double>(ones(shape)), std::vector<double>(6, 1.0));
+  const std::vector<double> numbers{0, 1, 2, 3, 4, 5};
+  const Array x = from_values(numbers, {2, 3});
+  EXPECT_EQ(values<double>(reshape(x, {6})), numbers);
+  EXPECT_EQ(values<double>(reshape(transpose(x), {6})), (std::vector<double>{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(values<double>(transpose(x, {1, 0})), values<double>(transpose(x)));
+  EXPECT_EQ(values<double>(broadcast_to(arange(0.0, 1.0, 3), {2, 3})),
+            (std::vector<double>{0, 1, 2, 0, 1, 2}));
+  EXPECT_EQ(value<double>(sum(x, {0, -1})), 15.0);
+  EXPECT_EQ(values<double>(mean(x, -1)), (std::vector<double>{1, 4}));
+  EXPECT_EQ(value<double>(mean(x)), 2.5);
+  EXPECT_EQ(values<double>(linspace(0, 1, 5)), (std::vector<double>{0, 0.25, 0.5, 0.75, 1}));
+  EXPECT_EQ(values<double>(linspace(3, 4, 1)), std::vector<double>{3});
+  EXPECT_THROW(linspace(0, 1, -1), ValueError);
+  EXPECT_EQ(value<long long>(sum(astype(x, DType::Int64))), 15);
+  const Array turned = std::complex<double>(0, 1) * x;
+  EXPECT_EQ(values<std::complex<double>>(turned)[5], std::complex<double>(0, 5));
+  EXPECT_EQ((std::complex<float>(0, 1) * astype(x, DType::Float32)).dtype(), DType::Complex64);
+  const Array y = copy(x);
+  y %= 3;
+  EXPECT_EQ(values<double>(+y), (std::vector<double>{0, 1, 2, 0, 1, 2}));
+}
+
+TEST(Convenience, arrays_print_as_numpy_prints_them) {
+  const Array x = arange(0.0, 1.0, 6);
+  std::ostringstream out;
+  out << x << '\n' << reshape(x, {2, 3}) / 2 << '\n' << sum(x) << '\n' << (x > 4.0);
+  EXPECT_EQ(out.str(),
+            "[0. 1. 2. 3. 4. 5.]\n[[ 0. 0.5  1.]\n [1.5  2. 2.5]]\n15.\n"
+            "[false false false false false  true]");
+  EXPECT_EQ(to_string(reshape(arange(0.0, 1.0, 4), {2, 1, 2})), "[[[0. 1.]]\n\n [[2. 3.]]]");
+  EXPECT_EQ(to_string(astype(arange(0.0, 1.0, 2000), DType::Int16)),
+            "[   0    1    2 ... 1997 1998 1999]");
+  EXPECT_EQ(to_string(zeros({0, 3})), "[]");
+  EXPECT_EQ(to_string(astype(x, DType::Float16)), to_string(x));
+  EXPECT_EQ(to_string(slice(x, {{0, 2}}) * std::complex<double>(1, -1)), "[0.+0.j 1.-1.j]");
+  EXPECT_THROW(to_string(Array()), ValueError);
 }
 
 TEST(Operators, of_truths_go_element_by_element) {

@@ -386,6 +386,7 @@ Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype, co
   Locked lock(Engine::lock());
   check_array(a);
   if (out) check_array(*out);
+  if (axis < 0) axis += a.ndim();
   check_axis(axis, a.ndim());
   const DType type = dtype ? *dtype : default_reduce_dtype(op, a.dtype());
   // NumPy's loops fuse complex products, but for those that read what they have just written.
@@ -547,6 +548,7 @@ constexpr int least_copied = 16;
 
 Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool keepdims) {
   check_array(a);
+  if (axis && *axis < 0) *axis += a.ndim();
   if (axis) check_axis(*axis, a.ndim());
   Locked lock(Engine::lock());
   if (a.size() == 0)

@@ -170,7 +170,8 @@ void Layout::retire(const Layout* layout) {
 
 const Layout* make_layout(std::span<const std::int64_t> shape,
                           std::span<const std::int64_t> strides, int item_size) {
-  check(shape.size() == strides.size(), "a layout has one stride for each axis");
+  if (shape.size() != strides.size())
+    throw ValueError(text(strides.size(), " strides for ", shape.size(), " axes"));
   return LayoutTable::get().intern(shape, strides, item_size);
 }
 

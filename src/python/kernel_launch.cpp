@@ -92,6 +92,15 @@ PyObject* result_object(std::vector<Array> results) {
   return tuple.release();
 }
 
+// Of a window that may not be written through, whatever its memory allows.
+void refuse_writes(const KernelDefinition& definition, std::size_t parameter) {
+  if (!definition.routine->body.operands[parameter].written) return;
+  const std::string name = parameter < definition.names.size()
+                               ? text("'", definition.names[parameter], "'")
+                               : text("array ", parameter);
+  throw ValueError(text("kernel: ", name, " is written, but is read-only"));
+}
+
 // The launch's numbers: begin and end of each axis of the policy, then one a value.
 PyObject* launch_kernel(const ReadyKernel& kernel, const PolicyObject& policy,
                         std::span<const Value> values, const std::optional<Scalar>& initial) {
@@ -118,8 +127,11 @@ PyObject* launch_kernel(const ReadyKernel& kernel, const PolicyObject& policy,
       .initial = initial,
   };
   launch.arrays.reserve(kernel.definition.uses.size() + 2);
-  for (std::int32_t number : kernel.parameters)
-    launch.arrays.push_back(values[static_cast<std::size_t>(number)].array);
+  for (std::int32_t number : kernel.parameters) {
+    const Value& value = values[static_cast<std::size_t>(number)];
+    if (value.read_only) refuse_writes(kernel.definition, launch.arrays.size());
+    launch.arrays.push_back(value.array);
+  }
   launch.arrays.resize(kernel.definition.uses.size());
   note_source();
   // Kernels give no warnings, so that none need be awaited here.

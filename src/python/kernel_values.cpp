@@ -13,8 +13,9 @@ std::uint64_t key_of(std::uint64_t kind, DType dtype, int ndim = 0) {
   return kind | static_cast<std::uint64_t>(dtype) << 8 | static_cast<std::uint64_t>(ndim) << 16;
 }
 
-void take_array(Value& value, const Array& array) {
+void take_array(Value& value, const Array& array, bool read_only = false) {
   value.array = array;
+  value.read_only = read_only;
   value.key = key_of(array_key, array.dtype(), array.ndim());
 }
 
@@ -55,7 +56,7 @@ void take_value(Value& value, PyObject* object) {
   } else if (PyObject_TypeCheck(object, view_type)) {
     PyObject* array = view_of(object).array;
     if (!array) raise(PyExc_ValueError, "kernel: a view that was not initialised");
-    take_array(value, array_of(array).array);
+    take_array(value, array_of(array).array, array_of(array).read_only);
   } else if (PyFloat_CheckExact(object)) {
     value.scalar = Scalar::of(DType::Float64, PyFloat_AS_DOUBLE(object));
     value.key = key_of(number_key, DType::Float64);
@@ -65,13 +66,13 @@ void take_value(Value& value, PyObject* object) {
     take_number(value,
                 Scalar::of(DType::Bool, static_cast<std::uint8_t>(object == Py_True ? 1 : 0)));
   } else if (is_array(object)) {
-    take_array(value, array_of(object).array);
+    take_array(value, array_of(object).array, array_of(object).read_only);
   } else if (is_scalar(object)) {
     take_array(value, scalar_of(object).array);
   } else if (PyArray_CheckExact(object)) {
     std::optional<Array> array = wrap_ndarray(object);
     if (!array) refuse_ndarray(reinterpret_cast<PyArrayObject*>(object));
-    take_array(value, *array);
+    take_array(value, *array, !PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(object)));
     value.foreign = array->base()->foreign;
   } else if (const std::optional<Scalar> scalar = numpy_scalar_value(object)) {
     take_number(value, *scalar);

@@ -16,6 +16,7 @@ struct Value {
   Scalar scalar;
   std::int64_t integer = 0;
   bool foreign = false;
+  bool read_only = false;  // this window on the memory
 };
 
 // The last three bits of a key.

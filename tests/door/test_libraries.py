@@ -435,11 +435,40 @@ if __name__ == "__main__":
         for backend in ("loky", "multiprocessing"):
             calls = (joblib.delayed(function)(given, k) for k in range(3))
             print(joblib.Parallel(2, backend=backend)(calls))
+    # A worker that is started later gets what the first ones had.
+    print(joblib.Parallel(3)(joblib.delayed(first)(a, k) for k in range(4)))
     print(a[:2])
 """
     path = file("program.py", text)
     plain = python(path).stdout
     assert "read-only" in plain and python("-m", "frit", path).stdout == plain
+
+
+def test_namespaces_are_found_by_array_api_compat(python, file):
+    pytest.importorskip("sklearn")
+    text = """
+import numpy as np
+import sklearn
+from scipy import signal, stats
+from scipy._lib import array_api_compat as of_scipy
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.externals import array_api_compat as of_sklearn
+from sklearn.feature_extraction.image import img_to_graph
+from sklearn.linear_model import Ridge
+
+x = (np.arange(160.0) * 37 % 101).reshape(40, 4) / 128
+y = (x[:, 0] > 0.5).astype(int)
+for compat in (of_scipy, of_sklearn):
+    spaces = [compat.array_namespace(z).__name__ for z in (x, y[:3] * 2, np.asarray(x)[0], x.sum())]
+    print(spaces, compat.is_numpy_array(x), compat.is_torch_array(x), compat.device(x))
+with sklearn.config_context(array_api_dispatch=True):
+    print(LinearDiscriminantAnalysis().fit(x, y).predict(x), Ridge().fit(x, y).score(x, y))
+print(stats.quantile(np.arange(20.0), [0.1, 0.9]), stats.ttest_1samp(x[:, 0], 0.1).pvalue)
+print(signal.lfilter([1.0, 2.0], [1.0], x[0]))
+"""
+    path = file("program.py", text)
+    plain = python(path, SCIPY_ARRAY_API="1").stdout
+    assert python("-m", "frit", path, SCIPY_ARRAY_API="1").stdout == plain
 
 
 def test_standard_library_takes_our_arrays(frit):

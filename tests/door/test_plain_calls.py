@@ -219,6 +219,10 @@ OF_ONE_ARRAY = """
     (lambda c: (c.partition(-1), c))(a.copy())
     (lambda c: (c.partition(77), c))(a.copy())
     (lambda c: (c.setflags(write=False), c.partition(0)))(a.copy())
+    (lambda c: (c.setflags(write=False, align=False), c.fill(3), c))(a.copy())
+    (lambda c: (c.setflags(0, 1), c.__setitem__(0, 3)))(a.copy())
+    (lambda c: (c.setflags(write=False, uic=False), c.sort()))(a.copy())
+    (lambda c: (c.setflags(write=False, uic=True), c.sort()))(a.copy())
     (lambda c: (c.sort(1, 2, 3, 4, 5, 6, 7, 8, 9), c))(a.copy())
 """
 

@@ -200,6 +200,58 @@ def test_warnings_name_the_users_line_once(python, file):
     assert frit.stdout == plain.stdout
 
 
+CONTEXTS = """
+import asyncio
+import contextvars
+import numpy as np
+
+async def told(**modes):
+    with np.errstate(**modes):
+        await asyncio.sleep(0)
+        x = np.ones(9) / 0
+        await asyncio.sleep(0)
+        return (x * 0 + np.ones(9) / 0)[0]
+
+async def computing():
+    await asyncio.sleep(0)
+    return (np.ones(9) * 2)[0]
+
+async def all_of_them():
+    waits = told(divide="raise"), computing(), told(divide="ignore", invalid="ignore"), told(all="raise")
+    print(await asyncio.gather(*waits, return_exceptions=True))
+
+def enter():
+    np.seterr(divide="raise")
+    return np.ones(3) * 2
+
+def fails(wait):
+    try:
+        return np.ones(3) / np.zeros(3)
+    except FloatingPointError as error:
+        return str(error)
+
+asyncio.run(all_of_them())
+context = contextvars.copy_context()
+print(context.run(enter), np.geterr()["divide"], context.run(fails, 1), context.run(np.geterr)["divide"])
+print(np.ones(3) / np.zeros(3))
+for wrong in ((), (5,), (fails,), (fails, 1, 2)):
+    try:
+        context.run(*wrong)
+    except TypeError as error:
+        print(error)
+with np.errstate(divide="ignore"):
+    quiet = contextvars.copy_context()
+print(quiet.run(fails, wait=1), contextvars.Context().run(fails, wait=2))
+"""
+
+
+def test_a_context_has_its_own_floating_point_state(python, file):
+    path = file("program.py", CONTEXTS)
+    plain, frit = python(path), python("-m", "frit", path)
+    assert (frit.stdout, frit.stderr) == (plain.stdout, plain.stderr)
+    assert "FloatingPointError" in plain.stdout and plain.stderr.count("RuntimeWarning") == 2
+
+
 def test_warnings_as_errors_from_the_command_line_raise_at_the_line(python, file):
     path = file("program.py", "import numpy as np\nx = np.zeros(9)\ny = 1 / x\nprint('not here')\n")
     plain = python("-W", "error::RuntimeWarning", path, check=False)

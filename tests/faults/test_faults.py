@@ -398,6 +398,41 @@ print("ok")
     assert done.stdout == "ok\n"
 
 
+def test_fork_while_another_thread_imports_a_part_of_ours(process):
+    done = process(
+        """
+import os, sys, threading, time
+import numpy as np
+import frit
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "frit.loops.run.binding":
+            begun.set()
+            time.sleep(0.3)
+begun = threading.Event()
+sys.meta_path.insert(0, Slow())
+@frit.parallelize
+def total(a):
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i] * 0.5
+    return s
+a = np.arange(200_000.0)
+thread = threading.Thread(target=total, args=(a,))
+thread.start()
+assert begun.wait(30), "nobody imports it"
+child = os.fork()
+if child == 0:
+    os._exit(0 if total(a) == a.sum() / 2 else 1)
+assert os.waitpid(child, 0)[1] == 0, "the child"
+thread.join()
+print("ok")
+""",
+        timeout=60,
+    )
+    assert done.stdout == "ok\n"
+
+
 def test_fork_while_other_threads_evaluate(process):
     done = process(
         WORK

@@ -7,6 +7,7 @@ import math
 import numpy
 import pytest
 
+import frit.numpy
 import frit.pykokkos as pk
 from frit.translate import TranslationError
 
@@ -224,6 +225,33 @@ def test_structs_and_helpers() -> None:
         out[i] = p.total()
 
     check(kernel)
+
+
+def test_an_object_that_gets_another_name_is_copied() -> None:
+    @pk.classtype
+    class Pair:
+        def __init__(self, a: float, b: float) -> None:
+            self.a: float = a
+            self.b: float = b
+
+        def scale(self, by: float) -> None:
+            self.a *= by
+            self.b = self.b * by
+
+    @pk.workunit
+    def kernel(i, out):
+        p: Pair = Pair(i, 2)
+        q: Pair = p
+        r = q
+        p.scale(3)
+        q.a = q.a + 100
+        out[i] = p.a + 1000 * q.a + 1e6 * r.a + p.b + q.b + r.b
+
+    out = pk.View([N])
+    pk.parallel_for(N, kernel, out=out)
+    assert [out[i] for i in range(N)] == [
+        3 * i + 1000 * (i + 100) + 1e6 * i + 6 + 2 + 2 for i in range(N)
+    ]
 
 
 class Pair:
@@ -593,6 +621,10 @@ def test_arguments_that_do_not_fit() -> None:
     def kernel(i, a, x):
         a[i] = x
 
+    @pk.workunit
+    def copied(i, a, out):
+        out[i] = a[i]
+
     a = pk.View([3])
     with pytest.raises(TypeError, match="missing the keyword argument 'x'"):
         pk.parallel_for(3, kernel, a=a)
@@ -604,6 +636,15 @@ def test_arguments_that_do_not_fit() -> None:
         b = numpy.zeros(3)
         b.flags.writeable = False
         pk.parallel_for(3, kernel, a=b, x=1)
+    np = frit.numpy
+    for window in (np.arange(3.0), np.arange(6.0)[::2], np.arange(3.0)[:]):
+        window.flags.writeable = False
+        for again in (window, numpy.asarray(window)):
+            with pytest.raises(ValueError, match="'a' is written, but is read-only"):
+                pk.parallel_for(3, kernel, a=again, x=1)
+        out = pk.View([3])
+        pk.parallel_for(3, copied, a=window, out=out)
+        assert out[1] == window[1]
     with pytest.raises(TypeError, match="float64.*not aligned: give a copy"):
         odd = numpy.zeros(3, [("small", "i1"), ("value", "f8")])["value"]
         pk.parallel_for(3, kernel, a=odd, x=1)

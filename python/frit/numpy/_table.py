@@ -91,7 +91,7 @@ UNCOUNTED = frozenset(["testing"])
 OWN = frozenset(
     """
     base_repr binary_repr broadcast_shapes datetime_data format_float_positional
-    format_float_scientific get_include get_printoptions getbufsize geterr geterrcall info isdtype
+    format_float_scientific get_include get_printoptions getbufsize geterr geterrcall isdtype
     issubdtype mintypecode printoptions promote_types set_printoptions setbufsize show_config
     show_runtime test typename
     """.split()

@@ -64,6 +64,7 @@ class Struct:
     cls: type
     fields: dict[str, Any] = field(default_factory=dict)
     is_assigned_again: bool = False  # its fields may become another object's
+    has_name: bool = False
 
 
 @record(eq=False)

@@ -253,7 +253,9 @@ class Walker(Expressions, Calls):
         held = scope.variables.get(name)
         if isinstance(held, Place):
             self.write_variable(node, key, held, value, scope)
-        elif isinstance(value, Struct) and (name in scope.several or value.is_assigned_again):
+        elif isinstance(value, Struct) and (
+            name in scope.several or value.is_assigned_again or value.has_name
+        ):
             scope.variables[name] = self.copied_struct(node, value, held)
         elif not self.is_number(value):
             if name in scope.several and not isinstance(value, (Struct, Object, Marker)):
@@ -263,6 +265,8 @@ class Walker(Expressions, Calls):
                 )
             if name in scope.several and held is not None and held is not value:
                 raise self.refuse(node, "an object that depends on a condition")
+            if isinstance(value, Struct):
+                value.has_name = True
             scope.variables[name] = value
         else:
             number = self.number(value, node)
@@ -276,8 +280,8 @@ class Walker(Expressions, Calls):
                 scope.variables[name] = self.convert(number, dtype) if dtype else number
 
     def copied_struct(self, node: ast.Name, value: Struct, held: Any) -> Struct:
-        """An object that is assigned more than once is a variable of its own, as in C++: what is
-        assigned is copied into it, and out of it.
+        """An object that is assigned more than once, or that has another variable's, is a variable of
+        its own, as in C++: what is assigned is copied into it, and out of it.
         """
         if held is None:
             fields = {name: self.own_field(f) for name, f in value.fields.items()}

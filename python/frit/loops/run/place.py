@@ -546,10 +546,10 @@ class Place(Patience):
         core: Any,
         first: Binding | None = None,
     ) -> Binding | None:
-        from frit.loops.run.binding import Binding
-
         try:
             with without_collections():
+                from frit.loops.run.binding import Binding
+
                 return Binding(self, passed, space, core, first=first)
         except Exception as error:  # whatever is wrong with us, Python can run it
             if is_from_handler(error):
