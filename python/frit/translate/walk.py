@@ -280,8 +280,8 @@ class Walker(Expressions, Calls):
                 scope.variables[name] = self.convert(number, dtype) if dtype else number
 
     def copied_struct(self, node: ast.Name, value: Struct, held: Any) -> Struct:
-        """An object that is assigned more than once, or that has another variable's, is a variable of
-        its own, as in C++: what is assigned is copied into it, and out of it.
+        """An object that is assigned more than once, or from another variable, is a variable of its
+        own, as in C++: what is assigned is copied into it, and out of it.
         """
         if held is None:
             fields = {name: self.own_field(f) for name, f in value.fields.items()}
