@@ -217,8 +217,8 @@ struct ReduceOptions {
   const Array* where = nullptr;
   const Array* out = nullptr;
 };
-// NumPy's order of float additions. ValueError for an empty reduction without identity. TypeError for
-// `where` where the order counts (sums of floats): reduce where(mask, x, 0.0) instead.
+// NumPy's order of float additions. ValueError for an empty reduction without identity. TypeError
+// for `where` where the order counts (sums of floats): reduce where(mask, x, 0.0) instead.
 Array reduce(Op op, const Array& a, const ReduceOptions& options = {});
 // A negative axis counts from the last.
 Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype = {},
@@ -299,7 +299,7 @@ void run_pending();
 void eval(const Array& a);
 bool is_pending(const Array& a);  // something recorded still has to write it
 bool has_pending();               // anything at all is recorded and not computed
-// The value at the first element of the window (evaluates). Its as<T>() takes the bytes as they are:
+// The value at the first element of the window (evaluates). Its as<T>() takes the bytes as they are;
 // T has to be the type that its dtype says.
 Scalar item(const Array& a);
 // As NumPy prints it (evaluates): of more than a thousand elements the first and last of each axis.

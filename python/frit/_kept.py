@@ -26,6 +26,7 @@ LIMIT = 64 << 20  # bytes of all files; beyond, the oldest go
 _EXTENSION = ".nests"
 
 _made_room = False
+program: tuple[bytes, bytes] | None = None  # the program's file: what it is of, and its facts
 
 
 def code_of(
@@ -46,6 +47,9 @@ def code_of(
         return original
     origin = b"program " * is_program + os.fsencode(original.co_filename)
     facts = b"%d " % len(text) + source_hash(_SEED, text)
+    if is_program:
+        global program
+        program = origin, facts
     if (found := _loaded(origin, facts, text, original)) is not None:
         return found
     from frit.loops.find import implicit

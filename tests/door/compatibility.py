@@ -540,6 +540,7 @@ LIMITS = """\
 | a C function of a library's that insists on an ndarray (`out=` of a masked array's method, `numpy.linalg.lapack_lite`, `_multiarray_tests`), an operator or `__call__` of a class in C that does (functions, methods and constructors of extension modules that the program itself brings get real arrays) | a TypeError: hand it `numpy.asarray(x)`, which shares the memory |
 | `type(np.ndarray) is type`, `type(np.ufunc) is type` | false: their metaclasses make real arrays and ufuncs their instances |
 | `type(x) is np.ndarray` for strings, dates, records, objects, unaligned or byte-swapped data | false: such arrays stay NumPy's |
+| `a[2:6] = a[1:8:2]`: of one dimension, overlapping, with strides that differ but in sign | the right side is taken as it was before, as NumPy says of its assignments; NumPy reads elements there that it has just written |
 | arrays of ours in an array of objects | are held as real arrays on the same memory |
 | `ufunc is np.add` in an `__array_ufunc__` of yours, `func is np.sum` in an `__array_function__` | NumPy hands its own function over: `==`, and use as a key of a dictionary, hold for both |
 | `type(x) is np.float64` of a number that is still to be computed | false: its type has that name and dtype, and `isinstance(x, np.floating)`, `np.issubdtype(type(x), np.floating)`, `x.__class__` and `type(x)(1)` are as NumPy's; dictionaries by `type(x)`, keys of JSON and timeouts of locks, sockets and `select` want `x[()]` |

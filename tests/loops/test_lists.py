@@ -672,6 +672,41 @@ def test_a_short_program_without_numpy_does_not_get_the_engine(python, file):
     assert python("-m", "frit", path).stdout == python(path).stdout
 
 
+IN_VAIN = """
+import sys
+def longest(n):
+    best = [0, 0, 0]
+    for a in range(n):
+        for b in range(n):
+            count = 0
+            while (a * b + count) % 7:
+                count += 1
+            if count > best[0]:
+                best = [count, a, b]
+            if a * n + b > 50_000:
+                return best
+    return best
+print(longest(100_000))
+print("engine", "frit._core" in sys.modules)
+"""
+
+
+def test_a_program_that_has_loaded_the_engine_in_vain_does_so_once(python, file, tmp_path):
+    path = file("program.py", IN_VAIN)
+    settings = {"FRIT_CACHE_DIR": str(tmp_path / "cache")}
+    plain = python(path).stdout
+    loaded = plain.replace("engine False", "engine True")
+    assert loaded != plain
+    assert python("-m", "frit", path, FRIT_CACHE="0").stdout == loaded
+    assert python("-m", "frit", path, FRIT_CACHE="0").stdout == loaded
+    assert python("-m", "frit", path, **settings).stdout == loaded
+    assert python("-m", "frit", path, **settings).stdout == plain
+    assert python("-m", "frit", path, **settings).stdout == plain
+    # Of another text nobody knows.
+    file("program.py", IN_VAIN.replace("50_000", "50_001"))
+    assert python("-m", "frit", path, **settings).stdout == loaded
+
+
 OBJECTS = """
 import sys
 if "frit" in sys.modules:

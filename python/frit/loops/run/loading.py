@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
 
+from frit import _kept
 from frit.loops.run.turns import now
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 ENGINE_WORTH, LISTS_TAKE = 1.0, 0.33
 SHORT_LOOP = 20e-6
 BRIEF_LOOP, STOPPING = 2e-6, 3e-7  # one that gains nothing; and what it takes to stop the clock
+IN_VAIN = 10  # times that, measured, where an earlier run of the program has it loaded for nothing
 ENOUGH_LOOPS = 100  # measured ones: then what they were guessed to take doesn't matter
 
 
@@ -27,12 +30,27 @@ class Lost:
         self.guessed = self.measured = self.began = self.since = 0.0
         self.loops = 0  # that were measured
         self.place: Place | None = None
+        self.was_in_vain: bool | None = None  # None: nobody has looked yet
+        self.has_run = False  # a nest, compiled
 
     def is_worth_engine(self) -> bool:
-        part = LISTS_TAKE if self.measured > self.loops * SHORT_LOOP else 1.0
-        if self.loops < ENOUGH_LOOPS and self.guessed > ENGINE_WORTH:
-            return True
-        return self.measured > ENGINE_WORTH * part
+        worth = ENGINE_WORTH * (LISTS_TAKE if self.measured > self.loops * SHORT_LOOP else 1.0)
+        is_guessed = self.loops < ENOUGH_LOOPS and self.guessed > ENGINE_WORTH
+        if not is_guessed and self.measured <= worth:
+            return False
+        return not self._is_known_in_vain() or self.measured > IN_VAIN * worth
+
+    def _is_known_in_vain(self) -> bool:
+        if self.was_in_vain is None:
+            program = _kept.program
+            self.was_in_vain = program is not None and _kept.load(*_in_vain(*program)) is True
+        return self.was_in_vain
+
+    def note_use(self) -> None:
+        """The program ends: was it worth to load the engine?"""
+        is_in_vain = not self.has_run
+        if _kept.program is not None and is_in_vain != self._is_known_in_vain():
+            _kept.store(*_in_vain(*_kept.program), is_in_vain)
 
     def measure(self, seconds: float, loops: int = 1) -> None:
         self.measured += seconds
@@ -57,15 +75,22 @@ class Lost:
         place.clock = self.place = None
 
 
+def _in_vain(origin: bytes, facts: bytes) -> tuple[bytes, bytes]:
+    return b"in vain " + origin, facts
+
+
 lost = Lost()
 
 
 def engine() -> Any:
     """The engine, for a program that has NumPy, or whose loops are worth it."""
-    if "numpy" not in sys.modules and not lost.is_worth_engine():
+    has_numpy = "numpy" in sys.modules
+    if not has_numpy and not lost.is_worth_engine():
         return None
     try:
         from frit import _core
     except ImportError:
         return None
+    if not has_numpy:
+        atexit.register(lost.note_use)
     return _core

@@ -287,6 +287,7 @@ class Place(Patience):
             self.note_refusal(frame, began)
             return None, 0
         self.succeed()
+        lost.has_run = True
         if self.is_module:
             given = dict(zip(self.outputs, found, strict=not self.pauses))
             space.update(with_tuples(given, self.tuples) if self.tuples else given)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Of a body, one behind the other: so to count adds little to a round. And nodes of a short one.
-COPIES, MOST_COPIES, SHORT_BODY = 3, 8, 40
+COPIES, MOST_COPIES, SHORT_BODY = 3, 16, 40
 MOST = 1 << 14  # rounds of a turn, and so many times the copies
 NEVER = 1 << 60
 TURN = 5e-3  # seconds that one takes, where that is known

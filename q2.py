@@ -1,0 +1,3 @@
+def f(a, b, n):
+    for i in range(n):
+        a[i] /= b[i]
