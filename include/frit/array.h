@@ -299,8 +299,8 @@ void run_pending();
 void eval(const Array& a);
 bool is_pending(const Array& a);  // something recorded still has to write it
 bool has_pending();               // anything at all is recorded and not computed
-// The value at the first element of the window (evaluates). Its as<T>() takes the bytes as they are;
-// T has to be the type that its dtype says.
+// The value at the first element of the window (evaluates). Its as<T>() takes the bytes as they
+// are; T has to be the type that its dtype says.
 Scalar item(const Array& a);
 // As NumPy prints it (evaluates): of more than a thousand elements the first and last of each axis.
 std::string to_string(const Array& a);

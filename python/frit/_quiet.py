@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import _frozen_importlib
 import atexit
 import contextlib
 import gc
-import importlib
 import os
 import warnings
 from _thread import RLock
 from collections.abc import Iterator
-from typing import Any
 
 _ALL = ("ignore", None, Warning, None, 0)
 
@@ -21,10 +20,9 @@ _is_translating = RLock()
 
 def _wait_for_others() -> None:
     _is_translating.acquire()
-    bootstrap: Any = importlib._bootstrap  # type: ignore[attr-defined]
-    for name in list(getattr(bootstrap, "_module_locks", ())):
+    for name in list(getattr(_frozen_importlib, "_module_locks", ())):
         if name.startswith("frit"):
-            bootstrap._lock_unlock_module(name)
+            _frozen_importlib._lock_unlock_module(name)  # type: ignore[attr-defined]
 
 
 if hasattr(os, "register_at_fork"):
