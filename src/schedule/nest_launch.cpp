@@ -524,6 +524,8 @@ void LaunchWriter::emit_value(const Instr& instr) {
 }
 
 ValueId LaunchWriter::load(const Instr& instr) {
+  if (const auto held = carried_.find(instr.number); held != carried_.end())
+    return writer_.read_local(held->second);
   const Address from = address(instr, false);
   if (!group_) return writer_.load_here(from, streams(instr));
   const auto known = std::ranges::find(group_->loaded, from, &Loaded::address);

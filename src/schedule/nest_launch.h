@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ir/kernel_writer.h"
+#include "schedule/nest_carried.h"
 #include "schedule/nest_program.h"
 
 namespace frit {
@@ -100,6 +101,15 @@ class LaunchWriter {
   // ---- loops ------------------------------------------------------------------------------------
   std::pair<ValueId, ValueId> range_of(const PlanNode& node);
   void emit_loop(const PlanNode& node);
+  // A loop in order keeps what its next rounds load of what it stores.
+  struct Carried {
+    const Instr* store;
+    std::vector<std::int32_t> locals;  // the kernel's, of what was stored 1, 2 .. rounds before
+  };
+  std::vector<Carried> open_carried(const PlanNode& node, ValueId begin, ValueId end);
+  bool may_carry(const PlanNode& node, const CarriedElement& element,
+                 std::vector<bool>& needed) const;
+  void hand_on(const std::vector<Carried>& all);
   void emit_loop_body(const PlanNode& node) { emit_blocks(node.blocks, node.body); }
   // Each lane has its own bounds: it counts for itself.
   void emit_loop_of_lanes(const PlanNode& node, ValueId begin, ValueId end);
@@ -178,6 +188,7 @@ class LaunchWriter {
     std::vector<Waiting> waiting;
   };
   Group* group_ = nullptr;
+  std::map<std::int32_t, std::int32_t> carried_;  // by access: the kernel's local that holds it
 };
 
 }  // namespace frit

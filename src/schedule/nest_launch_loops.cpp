@@ -54,9 +54,66 @@ void LaunchWriter::emit_loop(const PlanNode& node) {
   if (node.together > 1) return emit_together(node);
   if (lanes_loop_ >= 0 && (differs(node.instr->args[0]) || differs(node.instr->args[1])))
     return emit_loop_of_lanes(node, begin, end);
+  const std::vector<Carried> carried = open_carried(node, begin, end);
   values_[at(node.instr->result)] = writer_.open_loop(begin, end, false);
   emit_loop_body(node);
+  hand_on(carried);
   writer_.close_loop();
+}
+
+std::vector<LaunchWriter::Carried> LaunchWriter::open_carried(const PlanNode& node, ValueId begin,
+                                                              ValueId end) {
+  std::vector<Carried> all;
+  if (lanes_loop_ >= 0 || group_) return all;
+  const std::vector<ValueId> outside = values_;
+  for (const CarriedElement& element : carried_elements(nest_, node.loop)) {
+    std::vector<bool> needed(body_.values.size());
+    if (!may_carry(node, element, needed)) continue;
+    Carried made{.store = nest_.accesses[at(element.store)].instr, .locals = {}};
+    // What the first round loads, which only a loop with rounds may.
+    writer_.open_if(less(begin, end));
+    values_[at(node.instr->result)] = begin;
+    for (const Instr& instr : node.instr->body)
+      if (instr.result != no_value && needed[at(instr.result)]) emit_value(instr);
+    for (const std::vector<std::int32_t>& loads : element.loads) {
+      const Instr& first = *nest_.accesses[at(loads[0])].instr;
+      made.locals.push_back(writer_.local(body_.values[at(first.result)]));
+      writer_.write_local(made.locals.back(), load(first));
+    }
+    writer_.close_if();
+    values_ = outside;
+    for (std::size_t d = 0; d < element.loads.size(); ++d)
+      for (std::int32_t access : element.loads[d]) carried_[access] = made.locals[d];
+    all.push_back(std::move(made));
+  }
+  return all;
+}
+
+// `needed`: what the indices of its loads are computed from.
+bool LaunchWriter::may_carry(const PlanNode& node, const CarriedElement& element,
+                             std::vector<bool>& needed) const {
+  const NestAccess& store = nest_.accesses[at(element.store)];
+  if (std::ranges::find(node.body, store.instr, &PlanNode::instr) == node.body.end()) return false;
+  if (std::ranges::find(launch_.arrays, store.array, &ChunkArray::parameter) !=
+      launch_.arrays.end())
+    return false;
+  for (const std::vector<std::int32_t>& loads : element.loads)
+    for (const Term& term : nest_.accesses[at(loads[0])].instr->address.terms)
+      need(term.index, needed);
+  return std::ranges::all_of(node.instr->body, [&](const Instr& instr) {
+    return instr.result == no_value || !needed[at(instr.result)] || is_pure(instr);
+  });
+}
+
+void LaunchWriter::hand_on(const std::vector<Carried>& all) {
+  for (const Carried& carried : all) {
+    for (std::size_t d = carried.locals.size() - 1; d > 0; --d)
+      writer_.write_local(carried.locals[d], writer_.read_local(carried.locals[d - 1]));
+    writer_.write_local(carried.locals[0], value(carried.store->args[0]));
+    std::erase_if(carried_, [&](const auto& held) {
+      return std::ranges::find(carried.locals, held.second) != carried.locals.end();
+    });
+  }
 }
 
 void LaunchWriter::emit_loop_of_lanes(const PlanNode& node, ValueId begin, ValueId end) {
