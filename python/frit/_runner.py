@@ -206,7 +206,7 @@ def _file(request: Request) -> None:
             text = source.read()
     except OSError as error:
         print(
-            f"{sys.executable}: can't open file {_absolute(path)!r}: "
+            f"{sys.orig_argv[0]}: can't open file {_absolute(path)!r}: "
             f"[Errno {error.errno}] {error.strerror}",
             file=sys.stderr,
         )
