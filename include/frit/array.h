@@ -302,7 +302,8 @@ bool has_pending();               // anything at all is recorded and not compute
 // The value at the first element of the window (evaluates). Its as<T>() takes the bytes as they
 // are; T has to be the type that its dtype says.
 Scalar item(const Array& a);
-// As NumPy prints it (evaluates): of more than a thousand elements the first and last of each axis.
+// In brackets, as NumPy prints it (evaluates): of more than a thousand elements the first and last
+// of each axis.
 std::string to_string(const Array& a);
 // Direct access: evaluates; from now on until end_access, all work on this base is immediate and
 // its memory stays put (an export). Every begin has its end. end_access may be called from any

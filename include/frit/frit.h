@@ -64,11 +64,11 @@ struct Interval {
 };
 // A window; axes without an interval are whole.
 inline Array slice(const Array& x, std::initializer_list<Interval> intervals) {
-  if (x.base() && intervals.size() > x.shape().size())
+  if (!x.base()) return slice(x, std::span<const AxisSlice>());  // refused there
+  if (intervals.size() > x.shape().size())
     throw IndexError(text("slice: ", intervals.size(), " intervals for ", x.ndim(), " dimensions"));
   std::vector<AxisSlice> axes;
   for (const Interval& interval : intervals) {
-    if (!x.base()) break;  // slice() refuses it
     if (interval.step < 1) throw ValueError(text("slice: a step of ", interval.step));
     const std::int64_t extent = x.shape()[axes.size()];
     const auto position = [&](std::int64_t p) {
@@ -203,15 +203,17 @@ inline Array where(const Array& condition, const Argument& x, const Argument& y)
 
 // ---- reductions ---------------------------------------------------------------------------------
 
-// Along one axis; a negative one counts from the last.
+// A negative axis counts from the last.
+inline int axis_from_first(const Array& x, int axis) { return axis < 0 ? axis + x.ndim() : axis; }
+
+// Along one axis, or several.
 inline Array reduce_axis(Op op, const Array& x, int axis) {
-  const int from_first = axis < 0 ? axis + x.ndim() : axis;
+  const int from_first = axis_from_first(x, axis);
   return reduce(op, x, {.axes = {&from_first, 1}, .all_axes = false});
 }
-
 inline Array reduce_axes(Op op, const Array& x, std::initializer_list<int> axes) {
   std::vector<int> from_first(axes);
-  for (int& axis : from_first) axis += axis < 0 ? x.ndim() : 0;
+  for (int& axis : from_first) axis = axis_from_first(x, axis);
   return reduce(op, x, {.axes = from_first, .all_axes = false});
 }
 
@@ -234,8 +236,8 @@ FRIT_REDUCTION(any, LogicalOr)
 inline Array mean(const Array& x) { return sum(x) / static_cast<double>(x.size()); }
 inline Array mean(const Array& x, int axis) {
   Array total = sum(x, axis);
-  const int from_first = axis < 0 ? axis + x.ndim() : axis;
-  return std::move(total) / static_cast<double>(x.shape()[static_cast<std::size_t>(from_first)]);
+  const auto along = static_cast<std::size_t>(axis_from_first(x, axis));
+  return std::move(total) / static_cast<double>(x.shape()[along]);
 }
 
 // ---- values -------------------------------------------------------------------------------------
@@ -290,7 +292,7 @@ Array from_values(std::span<const T> values, Extents shape) {
   return a;
 }
 
-// As NumPy prints it.
+// to_string() of it.
 inline std::ostream& operator<<(std::ostream& out, const Array& x) { return out << to_string(x); }
 
 }  // namespace frit

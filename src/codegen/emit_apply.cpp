@@ -18,6 +18,10 @@ bool has_formula(Formulas& formulas, const std::string& symbol) {
   return formulas.find(symbol) || formulas.find(symbol + "_re");
 }
 
+bool any_varies(ArrayRef<Emitted*> operands) {
+  return any_of(operands, [](Emitted* operand) { return operand->varies(); });
+}
+
 }  // namespace
 
 bool Emitter::may_call_out(Op op, DType in) {
@@ -43,8 +47,7 @@ Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) 
   if (may_call_out(op, in)) return call_out_where_rare(op, in, out, used);
   if (has_shorter_way(op, in, used)) return shorter_where_ordinary(op, in, out, used);
   raise_where_it_overflows(op, in, used);
-  const bool is_alone = none_of(used, [](Emitted* operand) { return operand->varies(); });
-  if (is_alone && formulas_.find(alone_symbol(op, in)))
+  if (!any_varies(used) && formulas_.find(alone_symbol(op, in)))
     return call_formulas(alone_symbol(op, in), out, used);
   if (!machine_.has_avx512 && is_by_one(used) && formulas_.find(by_one_symbol(op, in)))
     return call_formulas(by_one_symbol(op, in), out, used);
@@ -110,7 +113,7 @@ Emitted Emitter::harmless(Op op, DType in, const Emitted& operand) {
 }
 
 Emitted Emitter::call_formulas(const std::string& symbol, DType out, ArrayRef<Emitted*> operands) {
-  const bool varies = any_of(operands, [](Emitted* operand) { return operand->varies(); });
+  const bool varies = any_varies(operands);
   Emitted result{.parts = parts_of(out), .level = level()};
   const char* const pair[] = {"_re", "_im"};
   for (int k = 0; k < result.parts; ++k) {
@@ -125,7 +128,7 @@ Emitted Emitter::call_formulas(const std::string& symbol, DType out, ArrayRef<Em
 }
 
 Value* Emitter::call_formula(Function& formula, ArrayRef<Emitted*> operands) {
-  const bool varies = any_of(operands, [](Emitted* operand) { return operand->varies(); });
+  const bool varies = any_varies(operands);
   SmallVector<FormulaArgument, 6> arguments;
   for (Emitted* operand : operands)
     for (int k = 0; k < operand->parts; ++k)
@@ -137,8 +140,7 @@ Value* Emitter::call_formula(Function& formula, ArrayRef<Emitted*> operands) {
 
 // Not in flat code, where nothing may branch.
 bool Emitter::has_shorter_way(Op op, DType in, ArrayRef<Emitted*> operands) {
-  return !is_flat_ && formulas_.find(ordinary_symbol(op, in)) &&
-         any_of(operands, [](Emitted* operand) { return operand->varies(); });
+  return !is_flat_ && formulas_.find(ordinary_symbol(op, in)) && any_varies(operands);
 }
 
 // The shorter formula's result, but where any lane is not ordinary the ready-made loop's for all
@@ -165,7 +167,7 @@ Emitted Emitter::shorter_where_ordinary(Op op, DType in, DType out, ArrayRef<Emi
 // everywhere.
 Emitted Emitter::call_out_where_rare(Op op, DType in, DType out, ArrayRef<Emitted*> operands) {
   const std::string symbol = formula_symbol(op, in);
-  const bool varies = any_of(operands, [](Emitted* operand) { return operand->varies(); });
+  const bool varies = any_varies(operands);
   const unsigned lanes = varies ? lanes_ : 1;
   Function* rare = formulas_.find(symbol + "_rare");
   if (!rare || !has_formula(formulas_, symbol)) return call_out({op, in}, out, operands, lanes);

@@ -58,6 +58,9 @@ struct KernelDefinition {
   std::string file;
   std::vector<std::string> names;   // of the parameters
   std::vector<std::int32_t> lines;  // of the accesses
+  std::string name_of(std::size_t parameter) const {
+    return parameter < names.size() ? text("'", names[parameter], "'") : text("array ", parameter);
+  }
 };
 
 struct KernelLaunch {

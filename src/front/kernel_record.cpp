@@ -241,10 +241,7 @@ class KernelRecorder {
     return true;
   }
 
-  std::string name_of(std::size_t parameter) const {
-    return parameter < definition_.names.size() ? text("'", definition_.names[parameter], "'")
-                                                : text("array ", parameter);
-  }
+  std::string name_of(std::size_t parameter) const { return definition_.name_of(parameter); }
   std::string place_of(const Instr& access) const {
     std::string place = name_of(at(access.address.operand));
     const std::size_t number = at(access.number);

@@ -1,5 +1,8 @@
 // text.cpp: arrays as text, for C++ programs: brackets and columns as NumPy prints them.
 #include <charconv>
+#include <cmath>
+#include <complex>
+#include <cstring>
 #include <functional>
 
 #include "frit/array.h"
@@ -21,46 +24,23 @@ std::string digits_of(T value) {
   return digits;
 }
 
-// One element of a type that has such digits.
+template <class T>
+std::string digits_of(std::complex<T> z) {
+  return digits_of(z.real()) + (std::signbit(z.imag()) ? "" : "+") + digits_of(z.imag()) + "j";
+}
+
+// One element; float16 is given as float32.
 std::string text_of(DType dtype, const std::byte* at) {
-  const auto read_as = [&]<class T>(T value, int part = 0) {
-    std::memcpy(&value, at + part * static_cast<int>(sizeof(T)), sizeof(T));
-    return value;
-  };
-  const auto complex_of = [&]<class T>(T zero) {
-    const T imaginary = read_as(zero, 1);
-    return digits_of(read_as(zero)) + (std::signbit(imaginary) ? "" : "+") + digits_of(imaginary) +
-           "j";
-  };
+  if (dtype == DType::Bool) return *at != std::byte{0} ? "true" : "false";
   switch (dtype) {
-    case DType::Bool:
-      return read_as(std::uint8_t{}) ? "true" : "false";
-    case DType::Int8:
-      return digits_of(static_cast<int>(read_as(std::int8_t{})));
-    case DType::Int16:
-      return digits_of(read_as(std::int16_t{}));
-    case DType::Int32:
-      return digits_of(read_as(std::int32_t{}));
-    case DType::Int64:
-      return digits_of(read_as(std::int64_t{}));
-    case DType::UInt8:
-      return digits_of(static_cast<int>(read_as(std::uint8_t{})));
-    case DType::UInt16:
-      return digits_of(read_as(std::uint16_t{}));
-    case DType::UInt32:
-      return digits_of(read_as(std::uint32_t{}));
-    case DType::UInt64:
-      return digits_of(read_as(std::uint64_t{}));
-    case DType::Float32:
-      return digits_of(read_as(float{}));
-    case DType::Float64:
-      return digits_of(read_as(double{}));
-    case DType::Complex64:
-      return complex_of(float{});
-    case DType::Complex128:
-      return complex_of(double{});
-    case DType::Float16:
-      break;  // is given as float32
+#define FRIT_DTYPE(Name, name, code, kind, size, type) \
+  case DType::Name: {                                  \
+    type value;                                        \
+    std::memcpy(&value, at, sizeof value);             \
+    return digits_of(value);                           \
+  }
+#include "ops/dtype.def"
+#undef FRIT_DTYPE
   }
   return {};
 }

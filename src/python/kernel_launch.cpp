@@ -94,11 +94,9 @@ PyObject* result_object(std::vector<Array> results) {
 
 // Of a window that may not be written through, whatever its memory allows.
 void refuse_writes(const KernelDefinition& definition, std::size_t parameter) {
-  if (!definition.routine->body.operands[parameter].written) return;
-  const std::string name = parameter < definition.names.size()
-                               ? text("'", definition.names[parameter], "'")
-                               : text("array ", parameter);
-  throw ValueError(text("kernel: ", name, " is written, but is read-only"));
+  if (definition.routine->body.operands[parameter].written)
+    throw ValueError(
+        text("kernel: ", definition.name_of(parameter), " is written, but is read-only"));
 }
 
 // The launch's numbers: begin and end of each axis of the policy, then one a value.
