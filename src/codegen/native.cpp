@@ -98,12 +98,11 @@ struct Native::Generator {
 
 namespace {
 
-// Loop strength reduction takes a third of the code generator's time and gains nothing on our
-// loops, whose addresses are a base and a scaled index. LLVM has no other switch for it.
-void turn_off_strength_reduction() {
+// LLVM has no other switch for these.
+void set_option(StringRef name, bool value) {
   const auto& options = cl::getRegisteredOptions();
-  const auto found = options.find("disable-lsr");
-  if (found != options.end()) static_cast<cl::opt<bool>*>(found->second)->setValue(true);
+  const auto found = options.find(name);
+  if (found != options.end()) static_cast<cl::opt<bool>*>(found->second)->setValue(value);
 }
 
 // Processors whose gathers leaked data (Downfall) have them made several times as slow.
@@ -118,7 +117,12 @@ bool are_gathers_slowed() {
 Native::Native() {
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
-  turn_off_strength_reduction();
+  // It takes a third of the code generator's time and gains nothing on our loops, whose addresses
+  // are a base and a scaled index.
+  set_option("disable-lsr", true);
+  // It makes branches of selects in recurrences (minima of table entries), as if data were always
+  // the same way: a wrong guess costs 15 cycles where a select takes two.
+  set_option("x86-cmov-converter", false);
   const Triple triple(sys::getProcessTriple());
   std::string error;
   const llvm::Target* target = TargetRegistry::lookupTarget(triple, error);

@@ -851,7 +851,7 @@ class NestRun {
     const auto [i, i_end] = range(*l.loop, l.parts);
     const auto [j, j_end] = range(*l.across, {});
     if (i >= i_end || j >= j_end) return;
-    const WaveTiles t = tiles_of(j_end - j, l.skew);
+    const WaveTiles t = tiles_of(l, i_end - i, j_end - j);
     const std::int64_t slope = l.skew * t.rows, last = l.skew * (t.rows - 1) + (j_end - j);
     const std::int64_t tile_rows = (i_end - i + t.rows - 1) / t.rows;
     for (std::int64_t wave = 0;; ++wave) {
@@ -878,13 +878,14 @@ class NestRun {
   };
   // Results are the same for any tiles: they may follow the threads. Few rows: lanes along
   // a diagonal touch a page each, and 16 were the fastest at all sizes, on one thread too.
-  WaveTiles tiles_of(std::int64_t columns, std::int64_t skew) const {
+  WaveTiles tiles_of(const NestLaunch& l, std::int64_t rounds, std::int64_t columns) const {
     if (tuning_.wave_tile > 0) return {tuning_.wave_tile, tuning_.wave_tile};
-    constexpr std::int64_t rows = 16;
     const std::int64_t threads = ThreadPool::get().threads();
-    if (threads == 1) return {rows, 4096};
+    if (threads == 1 && l.by_rows) return {rounds, l.skew * rounds + columns};
+    if (threads == 1) return {16, 4096};
+    const std::int64_t rows = l.by_rows ? 64 : 16;
     // About (columns + slope) / (length + slope) tiles are in a launch: three a thread.
-    return {rows, std::clamp<std::int64_t>(columns / (3 * threads) - skew * rows, 64, 1024)};
+    return {rows, std::clamp<std::int64_t>(columns / (3 * threads) - l.skew * rows, 64, 1024)};
   }
 
   double cost_of(const NestLaunch& l, const Range& r) const {

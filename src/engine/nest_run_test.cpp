@@ -152,7 +152,7 @@ Routine random_sweep(testing::Random& random) {
   testing::NestMaker m;
   const int a = m.array(DType::Float64, 2), weight = m.array(DType::Float64, 1);
   const int rows = m.integer(), columns = m.integer();
-  const bool branches = random.one_in(3);
+  const bool branches = random.one_in(3), is_table = !branches && random.one_in(2);
   const auto neighbours = random.between(1, 4);
   std::vector<std::pair<std::int64_t, std::int64_t>> steps{{-1, 0}, {0, -1}};
   for (std::int64_t k = 0; k < neighbours; ++k)
@@ -163,7 +163,10 @@ Routine random_sweep(testing::Random& random) {
     m.loop(begin, j_end, [&](ValueId j) {
       ValueId sum = m.load(a, {i, j});
       for (const auto& [p, q] : steps)
-        sum = m.plus(m.times(sum, m.real(0.37)), m.load(a, {m.shifted(i, p), m.shifted(j, q)}));
+        if (!is_table || p != 0)
+          sum = m.plus(m.times(sum, m.real(0.37)), m.load(a, {m.shifted(i, p), m.shifted(j, q)}));
+      if (is_table)
+        return m.store(a, {i, j}, m.plus(m.times(sum, w), m.load(a, {i, m.shifted(j, -1)})));
       const auto change = [&] { m.store(a, {i, j}, m.times(sum, w)); };
       if (branches)
         m.if_(m.apply(Op::Greater, sum, m.real(0.9)), change);
@@ -180,7 +183,7 @@ TEST(NestRun, wavefronts_give_the_same_bits_on_any_number_of_threads) {
   const Settings before = settings;
   const int threads_before = ThreadPool::get().threads();
   settings.part_cost = 1e-3;  // a part a tile
-  int waves = 0;
+  int waves = 0, tables = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     testing::Random random{seed};
     LoopNest nest(random_sweep(random));
@@ -206,7 +209,9 @@ TEST(NestRun, wavefronts_give_the_same_bits_on_any_number_of_threads) {
       std::vector<double> given = start;
       const NestArgument arrays[] = {{bytes(given), square, strides}, {bytes(weights), line, one}};
       const NestCall call{arrays, integers, {}};
-      if (print(nest.program_for(call).plan).find("wavefront") != std::string::npos) ++waves;
+      const std::string plan = print(nest.program_for(call).plan);
+      waves += plan.find("wavefront") != std::string::npos;
+      tables += plan.find("row by row") != std::string::npos;
       nest.run(call);
       ASSERT_EQ(std::memcmp(given.data(), expected.data(), given.size() * sizeof(double)), 0)
           << "seed " << seed << ", " << threads << " threads\n"
@@ -216,6 +221,7 @@ TEST(NestRun, wavefronts_give_the_same_bits_on_any_number_of_threads) {
   ThreadPool::get().set_threads(threads_before);
   settings = before;
   EXPECT_GT(waves, 100);
+  EXPECT_GT(tables, 20);
 }
 
 TEST(NestRun, stores_of_both_branches_are_one) {

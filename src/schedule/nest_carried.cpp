@@ -12,8 +12,8 @@ constexpr std::int64_t most_rounds = 4;  // a register each
 
 class Search {
  public:
-  Search(const Nest& nest, std::int32_t loop)
-      : nest_(nest), loop_(loop), index_(nest.loop(loop).index()) {}
+  Search(const Nest& nest, std::int32_t loop, bool in_branches)
+      : nest_(nest), loop_(loop), index_(nest.loop(loop).index()), in_branches_(in_branches) {}
 
   std::vector<CarriedElement> run() const {
     std::vector<CarriedElement> found;
@@ -58,8 +58,8 @@ class Search {
     std::vector<std::vector<std::int32_t>> loads(most_rounds);
     for (std::size_t k = 0; k < nest_.accesses.size(); ++k) {
       const NestAccess& load = nest_.accesses[k];
-      if (!load.instr || load.is_store() || load.array != store.array || !runs_always(load))
-        continue;
+      if (!load.instr || load.is_store() || load.array != store.array) continue;
+      if (in_branches_ ? load.loop != loop_ : !runs_always(load)) continue;
       const std::int64_t rounds = rounds_between(store, load);
       if (rounds >= 1 && rounds <= most_rounds)
         loads[static_cast<std::size_t>(rounds - 1)].push_back(static_cast<std::int32_t>(k));
@@ -96,13 +96,19 @@ class Search {
   const Nest& nest_;
   const std::int32_t loop_;
   const ValueId index_;
+  const bool in_branches_;
 };
 
 }  // namespace
 
 std::vector<CarriedElement> carried_elements(const Nest& nest, std::int32_t loop) {
   if (nest.loop(loop).is_while()) return {};
-  return Search(nest, loop).run();
+  return Search(nest, loop, false).run();
+}
+
+std::vector<CarriedElement> reloaded_elements(const Nest& nest, std::int32_t loop) {
+  if (nest.loop(loop).is_while()) return {};
+  return Search(nest, loop, true).run();
 }
 
 }  // namespace frit

@@ -15,5 +15,7 @@ struct CarriedElement {
   bool operator==(const CarriedElement&) const = default;
 };
 std::vector<CarriedElement> carried_elements(const Nest& nest, std::int32_t loop);
+// The same with loads that run in some rounds only, which look at memory.
+std::vector<CarriedElement> reloaded_elements(const Nest& nest, std::int32_t loop);
 
 }  // namespace frit

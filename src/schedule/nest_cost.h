@@ -19,6 +19,10 @@ inline constexpr double small_nest = 4e3;  // below it, all is one launch
 // the work that a launch of its own must have: that of two.
 inline constexpr double part_awake = 2e3, launch_pays = 2 * part_awake;
 inline constexpr double waves_pay = 100e3;  // work of a wavefront in tiles, a launch a diagonal
+// What an element of a wavefront takes in lanes, which lie along the diagonal: each access is to
+// lines of its own. And what an op adds to a chain, where each element waits for the one before.
+inline constexpr double wave_element = 0.3, wave_access = 0.08, wave_branch = 0.3;
+inline constexpr double chained_integer = 0.4, chained_extreme = 0.7, chained_float = 0.7;
 // A run that takes longer may be stopped, in a thread of its own, which costs some 50 us. (What is
 // stored and loaded from afar takes up to four times the guess.) How often a While goes round,
 // nobody knows: with those, it is the plan's cost, in order, and so many times its rounds.

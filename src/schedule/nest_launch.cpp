@@ -107,6 +107,7 @@ NestLaunch LaunchWriter::parallel(const PlanNode& node) {
     chunk_ = round;
     launch_.across = nest_.loop(node.skewed).instr;
     launch_.skew = node.skew;
+    launch_.by_rows = node.by_rows;
     emit_wavefront(node);
   } else {
     emit_loop_body(node);
@@ -664,9 +665,9 @@ double LaunchWriter::rounds_of(const PlanNode& node) const {
 
 void LaunchWriter::add_cost(const PlanNode& node, Rounds loops) {
   const Instr* const around = lanes_;
-  if (node.run == LoopRun::Vector || node.skew > 0) lanes_ = node.instr;
+  if (node.run == LoopRun::Vector || (node.skew > 0 && !node.by_rows)) lanes_ = node.instr;
   if (node.run == LoopRun::Vector) launch_.lanes = std::max(launch_.lanes, rounds_of(node));
-  if (node.loop >= 0) {
+  if (node.loop >= 0 && node.instr != launch_.across) {
     // A nest that is a While, and has no loop in it, was taken in the middle: it goes on for long.
     const bool is_all = nest_.loop(node.loop).may_be_endless() && loops.empty() && !launch_.loop;
     loops.emplace_back(node.instr, is_all ? nest_cost::rounds_of_long_while : rounds_of(node));

@@ -353,6 +353,18 @@ void LaunchWriter::emit_wavefront(const PlanNode& node) {
     behind = int_apply(Op::Minimum, behind, plus(begin, length));
   }
   writer_.open_if(less(i_begin, i_end));
+  if (node.by_rows) {
+    const ValueId i = writer_.open_loop(i_begin, i_end, false);
+    values_[at(node.instr->result)] = i;
+    ranges_[node.skewed] = {int_apply(Op::Maximum, j_begin, minus(first, times_skew(i))),
+                            int_apply(Op::Minimum, j_end, minus(behind, times_skew(i)))};
+    emit_loop_body(node);
+    ranges_.erase(node.skewed);
+    writer_.close_loop();
+    writer_.close_if();
+    writer_.close_if();
+    return;
+  }
   const ValueId w = writer_.open_loop(first, behind, false);
   const ValueId low = floor(plus(minus(w, j_end), skew));
   const ValueId high = plus(floor(minus(w, j_begin)), one);

@@ -11,8 +11,6 @@
 namespace frit {
 namespace {
 
-constexpr std::int64_t most_skew = 4;
-
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
 }  // namespace
@@ -174,6 +172,7 @@ PlanNode Planner::in_order(std::int32_t loop, const Statements& statements,
     if (auto waves = wavefront(loop, statements)) {
       waves->run = LoopRun::Parallel;
       waves->grain = PlanNode::Grain::Wave;
+      if (is_best_by_rows(waves->skewed)) run_by_rows(*waves);
       return std::move(*waves);
     }
   // A long run is cut into launches, so that compiled code can take over when it is ready.
@@ -492,7 +491,8 @@ std::vector<PlanNode> Planner::kernel_loop(std::int32_t loop, const Statements& 
     if (parts.empty())
       if (auto pieces = kernel_pieces(loop, statements, status); !pieces.empty()) return pieces;
     if (parts.empty())
-      if (auto wave = wavefront(loop, statements)) return {std::move(*wave)};
+      if (auto wave = wavefront(loop, statements); wave && !is_best_by_rows(wave->skewed))
+        return {std::move(*wave)};
   }
   n.body = kernel_statements(statements, in_lanes);
   if (!in_lanes && parts.empty()) n.together = rows_together(loop, statements, n.body);
@@ -530,48 +530,6 @@ std::vector<PlanNode> Planner::kernel_pieces(std::int32_t loop, const Statements
   return nodes;
 }
 
-std::optional<PlanNode> Planner::wavefront(std::int32_t loop, const Statements& statements) {
-  const Members members = members_of(loop, statements);
-  const Status status = status_of(loop, members);
-  if (status.carried_local || status.reduces() || status.has_last || status.blocking.empty())
-    return std::nullopt;
-  const std::vector<std::int32_t> band = band_of(loop, statements);
-  if (band.size() != 2 || !has_fixed_bounds(band[1], loop)) return std::nullopt;
-  const Statements inner = statements_of(nest_.loop(band[1]).instr->body);
-  if (std::any_of(inner.begin(), inner.end(), [](const Instr* s) {
-        return s->kind == InstrKind::While || s->kind == InstrKind::Loop || has_loop(s->body);
-      }))
-    return std::nullopt;
-  for (std::size_t x = 0; x < members.locals.size(); ++x)
-    for (std::int32_t l : band)
-      if (members.locals[x]) {
-        const LocalRole role = judged_.locals.role(l, static_cast<std::int32_t>(x));
-        if (role != LocalRole::Fixed && role != LocalRole::Private) return std::nullopt;
-      }
-  if (best_inside(statements) < scalar_score) return std::nullopt;  // j itself runs as lanes
-  if (rounds_of(loop) < 16 || rounds_of(band[1]) < 16) return std::nullopt;
-  const auto outer_depth = at(nest_.loop(loop).depth);
-  std::int64_t skew = 1;
-  for (std::size_t k = 0; k < nest_.dependences.size(); ++k) {
-    const Dependence& d = nest_.dependences[k];
-    if (!judged_.active[k] || !members.accesses[at(d.source)] || !members.accesses[at(d.sink)])
-      continue;
-    if (d.level != static_cast<std::int32_t>(outer_depth)) continue;
-    if (d.assumed || d.common < static_cast<std::int32_t>(outer_depth) + 2) return std::nullopt;
-    const auto &i = d.least[outer_depth], &j = d.least[outer_depth + 1];
-    if (!i || !j || *i < 1) return std::nullopt;
-    // skew * i + j > 0
-    if (*j <= 0) skew = std::max(skew, -*j / *i + 1);
-  }
-  if (skew > most_skew) return std::nullopt;
-  PlanNode n = node(*nest_.loop(loop).instr, LoopRun::Serial);
-  n.skew = skew;
-  n.skewed = band[1];
-  n.blocks = {&nest_.loop(loop).instr->body, &nest_.loop(band[1]).instr->body};
-  n.body = kernel_statements(inner, true);
-  return n;
-}
-
 namespace {
 
 void find_wavefronts(const std::vector<PlanNode>& nodes, std::vector<bool>& found) {
@@ -585,7 +543,7 @@ void find_wavefronts(const std::vector<PlanNode>& nodes, std::vector<bool>& foun
 void find_lanes(const std::vector<PlanNode>& nodes, std::vector<bool>& found) {
   for (const PlanNode& n : nodes) {
     if (n.run == LoopRun::Vector || n.grain == PlanNode::Grain::Lane) found[at(n.loop)] = true;
-    if (n.skew > 0) found[at(n.loop)] = found[at(n.skewed)] = true;
+    if (n.skew > 0 && !n.by_rows) found[at(n.loop)] = found[at(n.skewed)] = true;
     find_lanes(n.body, found);
     find_lanes(n.other, found);
   }
@@ -615,6 +573,7 @@ void print(const std::vector<PlanNode>& nodes, int depth, std::string& text) {
       if (n.run == LoopRun::Parallel) text += grains[static_cast<std::size_t>(n.grain)];
       for (const LoopPart& part : n.parts) text += sides[static_cast<std::size_t>(part.side)];
       if (n.skew) text += " by " + std::to_string(n.skew);
+      if (n.by_rows) text += " row by row";
       if (n.together > 1) text += " " + std::to_string(n.together) + " together";
     }
     text += "\n";

@@ -54,6 +54,9 @@ struct PlanNode {
   // earlier w, so rectangles of (i, w) are tiles: Grain::Wave launches those of each diagonal.
   std::int64_t skew = 0;
   std::int32_t skewed = -1;  // the loop j
+  // Of a tile: its rows run in order, each along j, where that takes less than lanes do. The node of
+  // the loop j stands in `body`, and says in_tile.
+  bool by_rows = false;
   // In NestPlan::products: done by BLAS if it can; else by the nodes in `body`.
   std::int32_t product = -1;
   // Loops: whose values are computed here, and whose statements stand here (of the last one).

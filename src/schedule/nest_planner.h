@@ -1,4 +1,5 @@
-// nest_planner.h: the planner's questions (nest_lanes.cpp) and transforms (nest_plan.cpp).
+// nest_planner.h: the planner's questions (nest_lanes.cpp) and transforms (nest_plan.cpp,
+// nest_waves.cpp).
 #pragma once
 
 #include <optional>
@@ -133,6 +134,10 @@ class Planner {
 
   // ---- wavefronts -------------------------------------------------------------------------------
   std::optional<PlanNode> wavefront(std::int32_t loop, const Statements& statements);
+  // One element of the inner loop after another, with what the next one needs in a register: does
+  // that take less than lanes do?
+  bool is_best_by_rows(std::int32_t inner) const;
+  void run_by_rows(PlanNode& waves);
   const JudgedNest& judged_;
   const Nest& nest_;
   const Kernel& body_;

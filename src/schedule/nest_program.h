@@ -87,6 +87,7 @@ struct NestLaunch {
   // Grain::Wave: the loop j of w = skew * i + j. It takes many launches, a diagonal of tiles each.
   const Instr* across = nullptr;
   std::int64_t skew = 0;
+  bool by_rows = false;  // a tile's rows, one after another
   std::vector<ChunkReduction> reductions;
   std::vector<ChunkArray> arrays;
   // Estimated nanoseconds of an iteration: the sum of each weight times the rounds of these loops.
