@@ -679,7 +679,8 @@ def _made_by_cython(module: types.ModuleType) -> Iterator[Any]:
     """`np.ndarray` in Cython's text is asked for by its C type, or not at all."""
     for owner in (module, *_types_of(module)):
         for member in vars(owner).values():
-            member = getattr(member, "__func__", member)  # of static and class methods
+            if isinstance(member, staticmethod | classmethod):
+                member = member.__func__
             kind = type(member).__name__
             if kind == "cython_function_or_method":
                 yield member

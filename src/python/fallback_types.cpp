@@ -78,10 +78,12 @@ Ref stand_in_of(FallbackObject& self, PyObject* object) {
   return checked(PyObject_GetAttr(object, self.through));
 }
 
-// On the object that stands in for the instance.
+// On the object that stands in for the instance. A library that was handed the user's generator
+// draws NumPy's arrays: what it gives them to may know those alone (ARPACK).
 PyObject* call_through(FallbackObject& self, const Arguments& arguments) {
   const Ref real = stand_in_of(self, arguments.values[0]);
-  if (self.draw) {
+  const bool is_by_library = is_called_by_library();
+  if (self.draw && !is_by_library) {
     const Arguments rest{arguments.values + 1, arguments.positional - 1, arguments.names};
     if (PyObject* drawn = drawn_by(self, real.get(), rest)) return drawn;
   }
@@ -91,8 +93,9 @@ PyObject* call_through(FallbackObject& self, const Arguments& arguments) {
   std::copy_n(arguments.values, count, values);
   values[0] = real.get();
   const Arguments through{values, arguments.positional, arguments.names};
-  return self.is_in_place ? call_with_real_arrays(self.function, through)
-                          : call_numpy(self.function, through);
+  if (self.is_in_place) return call_with_real_arrays(self.function, through);
+  return is_by_library ? call_with_real_arguments(self.function, through)
+                       : call_numpy(self.function, through);
 }
 
 PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t count,
@@ -103,8 +106,10 @@ PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t c
     if (self.through && arguments.positional > 0) return call_through(self, arguments);
     if (self.is_in_place) return call_with_real_arrays(self.function, arguments);
     if (self.is_foreign) return call_with_real_arguments(self.function, arguments);
-    if (self.generator)
+    if (self.generator) {
+      if (is_called_by_library()) return call_with_real_arguments(self.function, arguments);
       if (PyObject* drawn = drawn_by(self, self.generator, arguments)) return drawn;
+    }
     if (self.is_counted) note_fallback(self.text, self.reason, self.counted);
     return call_numpy(self.function, arguments);
   });

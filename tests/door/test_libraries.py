@@ -1276,6 +1276,58 @@ def test_generators_of_a_library_write_into_our_arrays(python, file, first):
     assert done.stdout == python(program).stdout
 
 
+def test_libraries_draw_numpys_arrays_from_generators_of_the_program(python, file):
+    program = file(
+        "program.py",
+        """
+        import numpy as np
+        import scipy.sparse as sparse
+        from scipy.sparse.linalg import eigsh, svds
+
+        matrix = sparse.diags([np.arange(1.0, 51)], [0]).tocsr()
+        print(eigsh(matrix, k=2, rng=np.random.default_rng(0))[0])
+        print(svds(matrix, k=2, solver="propack", maxiter=100, rng=np.random.default_rng(0))[1])
+        rng = np.random.default_rng(1)
+        print(sparse.random(5, 5, density=0.4, rng=rng, data_rvs=rng.standard_normal).toarray())
+        old = np.random.RandomState(3)
+        print(sparse.random(5, 5, density=0.4, random_state=old, data_rvs=np.random.rand).nnz)
+        print(rng.random(3).tolist(), old.rand(2).tolist())
+        """,
+    )
+    done = python("-W", "error", "-m", "frit", program)
+    assert done.stdout == python(program).stdout != ""
+
+
+def test_the_classes_of_arrays_of_libraries_and_of_the_program_are_equal(python, file):
+    program = file(
+        "program.py",
+        """
+        import copy, functools, pickle
+        import numpy as np, scipy.linalg
+
+        a = np.eye(3) + 1
+        x = scipy.linalg.inv(a)
+        print(type(x) == np.ndarray, np.ndarray == type(x), type(x) != np.ndarray)
+        print(type(x) in (list, np.ndarray), {np.ndarray: 1}.get(type(x)), {type(x): 2}[np.ndarray])
+        print(hash(type(x)) == hash(np.ndarray), np.ndarray == int, np.ndarray != int)
+
+        @functools.singledispatch
+        def kind_of(x):
+            return "other"
+
+        @kind_of.register(np.ndarray)
+        def _(x):
+            return "array"
+
+        print(kind_of(x), kind_of(a), kind_of(3), kind_of(np.float64(3)))
+        print(copy.deepcopy({np.ndarray: [x]}), pickle.loads(pickle.dumps(np.ndarray)) is np.ndarray)
+        print(np.ma.masked_array([1.0, 2]).baseclass == np.ndarray)
+        """,
+    )
+    done = python("-W", "error", "-m", "frit", program)
+    assert done.stdout == python(program).stdout != ""
+
+
 def test_modules_that_have_a_librarys_name_and_nothing_of_it_are_left_alone(python, file):
     from frit import _adapters
 
