@@ -423,7 +423,7 @@ void Emitter::apply(const Instr& instr) {
   const DType in = dtype_of(instr.args[info(instr.op).rule == TypeRule::Select ? 1 : 0]);
   const bool uniform = none_of(operands, [](Emitted* operand) { return operand->varies(); });
   // The operands of what this one chooses from were perhaps chosen by the same condition.
-  const bool again = instr.op == Op::Select && !conditions_.insert(instr.args[0]).second;
+  const bool again = instr.op == Op::Select && was_chosen_by(operands[0]->part[0]);
   Emitted result, arms[2];
   const auto apply_here = [&] {
     for (unsigned k = 0; again && k < 2; ++k) {
@@ -441,6 +441,14 @@ void Emitter::apply(const Instr& instr) {
     apply_here();
   }
   define(instr, result);
+}
+
+// The loop's rounds that are written out are the same instructions with conditions of their own.
+bool Emitter::was_chosen_by(const Emitted::Part& condition) {
+  bool was = false;
+  for (Value* v : {condition.scalar, condition.vector})
+    if (v) was |= !conditions_.insert(v).second;
+  return was;
 }
 
 bool Emitter::affine_apply(const Instr& instr) {

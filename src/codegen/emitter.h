@@ -118,6 +118,7 @@ class Emitter {
   Value* call_formula(llvm::Function& formula, llvm::ArrayRef<Emitted*> operands);
   Emitted harmless(Op op, DType in, const Emitted& operand);
   bool affine_apply(const Instr& instr);
+  bool was_chosen_by(const Emitted::Part& condition);
   llvm::Value* active(llvm::Value* flags);
   bool is_by_one(llvm::ArrayRef<Emitted*> operands);
   void raise_where_it_overflows(Op op, DType in, llvm::ArrayRef<Emitted*> operands);
@@ -330,7 +331,7 @@ class Emitter {
   std::vector<Emitted> values_;
   std::vector<Value*> operand_pointers_;
   std::vector<Value*> integers_;
-  std::set<ValueId> conditions_;  // of the Selects emitted so far
+  std::set<const Value*> conditions_;  // of the Selects emitted so far
   // By number and lanes.
   std::map<std::pair<std::int32_t, unsigned>, std::array<Value*, 2>> locals_;
   // Loads of the vector loop's iterations emitted now.
