@@ -228,6 +228,15 @@ Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype = {
 enum class Extreme : std::uint8_t { Min, Max };
 Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool keepdims = false);
 
+// One behind the other along an axis (a negative one counts from the last), in the type that holds
+// all of them. ValueError, with NumPy's words: shapes that do not fit.
+Array concatenate(std::span<const Array> parts, int axis = 0);
+Array stack(std::span<const Array> parts, int axis = 0);  // along a new axis
+// Fresh arrays, computed now: the elements in increasing order along an axis, NaNs last; and where
+// they stood (int64), equal ones in their order.
+Array sort(const Array& x, int axis = -1);
+Array argsort(const Array& x, int axis = -1);
+
 // Linear algebra by BLAS: NumPy's matmul rule for any dimensions.
 Array matmul(const Array& a, const Array& b, const Array* out = nullptr);
 // NumPy's dot of one or two dimensions: as matmul, but operands that BLAS cannot read are copied.

@@ -104,6 +104,15 @@ inline Array reshape(const Array& x, std::span<const std::int64_t> shape) {
 }
 inline Array reshape(const Array& x, Extents shape) { return reshape(x, span_of(shape)); }
 
+// ---- joining -----------------------------------------------------------------------------------
+
+inline Array concatenate(std::initializer_list<Array> parts, int axis = 0) {
+  return concatenate(std::span(parts.begin(), parts.size()), axis);
+}
+inline Array stack(std::initializer_list<Array> parts, int axis = 0) {
+  return stack(std::span(parts.begin(), parts.size()), axis);
+}
+
 // ---- products along named axes ------------------------------------------------------------------
 
 // einsum("ij,jk->ik", {a, b}).
@@ -196,6 +205,9 @@ FRIT_UNARY_FUNCTION(isfinite, Isfinite)
 
 inline Array maximum(const Argument& x, const Argument& y) { return apply(Op::Maximum, {x, y}); }
 inline Array minimum(const Argument& x, const Argument& y) { return apply(Op::Minimum, {x, y}); }
+inline Array clip(const Array& x, const Argument& low, const Argument& high) {
+  return minimum(maximum(x, low), high);
+}
 // Element by element: condition ? x : y. All of one type, or numbers.
 inline Array where(const Array& condition, const Argument& x, const Argument& y) {
   return apply(Op::Select, {condition, x, y});
@@ -239,6 +251,22 @@ inline Array mean(const Array& x, int axis) {
   const auto along = static_cast<std::size_t>(axis_from_first(x, axis));
   return std::move(total) / static_cast<double>(x.shape()[along]);
 }
+
+// Of a sum of squares over n - ddof. Of integers and bools: float64.
+inline Array var(const Array& x, double ddof = 0) {
+  const Array centred = abs(x - mean(x));
+  return sum(centred * centred) / (static_cast<double>(x.size()) - ddof);
+}
+inline Array stddev(const Array& x, double ddof = 0) { return sqrt(var(x, ddof)); }
+
+// Places (int64) of the first smallest or largest element.
+inline Array argmin(const Array& x) { return arg_extreme(Extreme::Min, x, std::nullopt); }
+inline Array argmin(const Array& x, int axis) { return arg_extreme(Extreme::Min, x, axis); }
+inline Array argmax(const Array& x) { return arg_extreme(Extreme::Max, x, std::nullopt); }
+inline Array argmax(const Array& x, int axis) { return arg_extreme(Extreme::Max, x, axis); }
+
+inline Array cumsum(const Array& x, int axis) { return accumulate(Op::Add, x, axis); }
+inline Array cumprod(const Array& x, int axis) { return accumulate(Op::Multiply, x, axis); }
 
 // ---- values -------------------------------------------------------------------------------------
 

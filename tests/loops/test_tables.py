@@ -80,3 +80,19 @@ def test_a_table_is_what_python_makes_of_it(table, kind, tile, tuning):
                 found = arguments(kind, rows, columns)
                 compiled(*found)
                 assert found[2].tobytes() == expected[2].tobytes()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_a_large_table_runs_in_tiles_row_by_row(threads):
+    before, cost = frit._core.threads(), frit._core.set_part_cost(1e-3)
+    frit._core.set_threads(threads)
+    try:
+        compiled = frit.parallelize(longest_common)
+        expected, found = arguments("l", 500, 700), arguments("l", 500, 700)
+        longest_common(*expected)
+        compiled(*found)
+        assert found[2].tobytes() == expected[2].tobytes()
+        assert str(frit.explain(compiled)).count("# wavefront: ") == 2
+    finally:
+        frit._core.set_part_cost(cost)
+        frit._core.set_threads(before)
