@@ -114,6 +114,27 @@ def _entry_for_programs(entry_of: Callable[..., Any]) -> Callable[..., Any]:
     return entry
 
 
+def _pytest() -> None:
+    """`np = pytest.importorskip("numpy")` of the program is its import of numpy."""
+    from _pytest import outcomes
+
+    from frit import _importer
+
+    imported = outcomes.importorskip
+
+    @functools.wraps(imported)
+    def importorskip(modname: str, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        module = imported(modname, *args, **kwargs)
+        if modname.partition(".")[0] == "numpy":
+            frame = sys._getframe(1)
+            if _importer.is_user_code(frame.f_globals, frame):
+                return importlib.import_module(f"frit.{modname}")
+        return module
+
+    replace(outcomes, "importorskip", importorskip)
+
+
 def _numba_defaults() -> None:
     """Default values are typed when a function is compiled, and handed to it as they are."""
     from numba.core import dispatcher, types
@@ -841,6 +862,7 @@ _ADAPTERS: dict[str, Callable[[], None]] = {
     "cloudpickle": functools.partial(_cloudpickle, "cloudpickle"),
     "joblib.externals.cloudpickle": functools.partial(_cloudpickle, "joblib.externals.cloudpickle"),
     "json": _json,
+    "_pytest.outcomes": _pytest,
     "multiprocessing": _multiprocessing,
     "numba": _numba,
     "torch": _torch,

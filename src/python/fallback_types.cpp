@@ -189,7 +189,9 @@ void dealloc(PyObject* object) {
 }
 
 PyObject* bind(PyObject* object, PyObject* instance, PyObject*) {
-  if (!instance || instance == Py_None || !fallback_of(object).is_method) return Py_NewRef(object);
+  const FallbackObject& self = fallback_of(object);
+  if (!instance || instance == Py_None || !(self.is_method || becomes_method(self.function)))
+    return Py_NewRef(object);
   return PyMethod_New(object, instance);
 }
 

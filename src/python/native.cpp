@@ -342,6 +342,12 @@ void dealloc(PyObject* object) {
   free_object(object);
 }
 
+PyObject* bind(PyObject* object, PyObject* instance, PyObject*) {
+  if (!instance || instance == Py_None || !becomes_method(native_of(object).function))
+    return Py_NewRef(object);
+  return PyMethod_New(object, instance);
+}
+
 // By its name in frit.numpy, as functions are.
 PyObject* reduce(PyObject* object, PyObject*) {
   return PyObject_GetAttrString(object, "__qualname__");
@@ -379,6 +385,7 @@ void make_native_type(PyObject* module) {
                          {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
                          {Py_tp_clear, reinterpret_cast<void*>(clear)},
                          {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                         {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
                          {Py_tp_repr, reinterpret_cast<void*>(represent)},
                          {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
                          {Py_tp_hash, reinterpret_cast<void*>(hash)},

@@ -6,6 +6,8 @@ names it uses are made by compare.INPUTS.
 
 # ruff: noqa: E501
 
+import inspect
+
 import compare
 import numpy
 import pytest
@@ -579,3 +581,25 @@ def test_running_sums_of_short_rows_are_numpys(columns):
                     ours = getattr(np, function)(np.array(given), axis=axis)
                     theirs = getattr(numpy, function)(given, axis=axis)
                     assert numpy.asarray(ours).tobytes() == theirs.tobytes(), (dtype, function)
+
+
+def test_functions_are_methods_of_classes_that_have_them_where_numpys_are():
+    def outcomes(np):
+        class Kept:
+            total, norm, middle, fixed = np.sum, np.linalg.norm, np.median, np.fix
+            made, exponential = np.zeros, np.exp
+
+            def __init__(self, values):
+                self.values = values
+
+            def __array__(self, dtype=None, copy=None):
+                return np.asarray(self.values)
+
+        kept = Kept([1.5, 2.0, 4.0])
+        yield kept.total(), kept.norm(), kept.middle(), list(kept.fixed())
+        yield list(kept.made(2)), list(kept.exponential([0.0]))
+        with pytest.raises(TypeError):
+            kept.total([1, 2])
+        yield [inspect.isroutine(f) for f in (np.sum, np.array, np.median, np.exp, np.fft.fft)]
+
+    assert list(outcomes(np)) == list(outcomes(numpy))

@@ -577,3 +577,27 @@ print(numpy.zeros(2) + 1, "rgb_to_hsv" in object.__getattribute__(lazy, "__dict_
 
 def test_modules_of_any_kind_may_be_there_before(python):
     assert python("-c", ODD_MODULES).stdout == "[1. 1.] False\n"
+
+
+def test_importorskip_of_a_programs_test_is_its_import(python, file):
+    tests = file(
+        "test_skipped.py",
+        """
+        import pytest
+
+        np = pytest.importorskip("numpy")
+        linalg = pytest.importorskip("numpy.linalg")
+
+        def test_it_is_the_programs():
+            import numpy
+
+            assert np is numpy and linalg is numpy.linalg
+            assert type(np.ones(3) @ np.ones(3)) is type(np.ones(3).sum())
+
+        def test_it_is_not_there():
+            pytest.importorskip("no_such_module")
+        """,
+    )
+    done = python("-m", "frit", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", tests)
+    assert "1 passed, 1 skipped" in done.stdout
+    assert "test_skipped.py:14: could not import 'no_such_module'" in done.stdout
