@@ -8,8 +8,8 @@
 
 namespace frit::python {
 
-// As an attribute of a class, is the function the method of its objects? Python's functions are, and
-// those of NumPy's that ask for __array_function__; those in C are not.
+// As an attribute of a class, is the function the method of its objects? Python's functions are,
+// and those of NumPy's that ask for __array_function__; those in C are not.
 inline bool becomes_method(PyObject* function) {
   return PyFunction_Check(function) ||
          std::string_view(Py_TYPE(function)->tp_name).ends_with("_ArrayFunctionDispatcher");
