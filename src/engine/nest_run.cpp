@@ -714,10 +714,13 @@ class NestRun {
   }
 
   // Of a launch that is about to run on the host.
+  static bool is_interpreted(const KernelCode& code) {
+    const Tier tier = Engine::get().settings.tier;
+    return tier == Tier::Interpreter || (tier != Tier::Compiled && !code.is_compiled());
+  }
   void note_tier(const KernelCode& code) {
     if (state_.has_conditions && !state_.computes_under_conditions)
-      state_.computes_under_conditions =
-          !code.is_compiled() || Engine::get().settings.tier == Tier::Interpreter;
+      state_.computes_under_conditions = is_interpreted(code);
   }
 
   // ---- on a device ------------------------------------------------------------------------------
@@ -926,6 +929,9 @@ class NestRun {
           break;
         case IntegerKind::WaveLength:
           n = r.wave_length;
+          break;
+        case IntegerKind::IsInterpreted:
+          n = is_interpreted(*state_.code[static_cast<std::size_t>(&l - &program_.launches[0])]);
           break;
         case IntegerKind::PartialStride:
           n = bytes_behind(i.number, i.axis + 1);

@@ -671,12 +671,13 @@ void LaunchWriter::add_cost(const PlanNode& node, Rounds loops) {
     // A nest that is a While, and has no loop in it, was taken in the middle: it goes on for long.
     const bool is_all = nest_.loop(node.loop).may_be_endless() && loops.empty() && !launch_.loop;
     loops.emplace_back(node.instr, is_all ? nest_cost::rounds_of_long_while : rounds_of(node));
-    if (node.skewed >= 0 && node.grain != PlanNode::Grain::Wave)
+    if (node.skewed >= 0 && !node.by_rows && node.grain != PlanNode::Grain::Wave)
       loops.emplace_back(nest_.loop(node.skewed).instr, rounds_of_loop(facts_, at(node.skewed)));
   }
   add_values_cost(node, loops);
   for (const PlanNode& n : node.body) add_cost(n, loops);
-  for (const PlanNode& n : node.other) add_cost(n, loops);
+  if (!node.by_rows)
+    for (const PlanNode& n : node.other) add_cost(n, loops);
   lanes_ = around;
 }
 

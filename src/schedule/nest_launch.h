@@ -144,6 +144,12 @@ class LaunchWriter {
   static void find_writes(const std::vector<PlanNode>& nodes, std::vector<bool>& written);
   // w = skew * i + j in order; the iterations (i, w - skew * i) are lanes. All of it, or a tile.
   void emit_wavefront(const PlanNode& node);
+  struct WaveRange {
+    ValueId i_begin, i_end, j_begin, j_end;
+    ValueId first, behind;  // of w
+  };
+  void emit_diagonals(const PlanNode& node, const WaveRange& range);
+  void emit_rows_of_wave(const PlanNode& node, const WaveRange& range);
 
   // ---- cost -------------------------------------------------------------------------------------
   using Rounds = std::vector<std::pair<const Instr*, double>>;  // of the loops around

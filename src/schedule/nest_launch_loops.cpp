@@ -334,56 +334,89 @@ void LaunchWriter::find_writes(const std::vector<PlanNode>& nodes, std::vector<b
 }
 
 void LaunchWriter::emit_wavefront(const PlanNode& node) {
-  const PlanNode inner{.instr = nest_.loop(node.skewed).instr, .loop = node.skewed};
   const auto [i_begin, i_end] = range_of(node);
-  const auto [j_begin, j_end] = range_of(inner);
+  const auto [j_begin, j_end] =
+      range_of(PlanNode{.instr = nest_.loop(node.skewed).instr, .loop = node.skewed});
   const ValueId one = writer_.constant_int(1), skew = writer_.constant_int(node.skew);
-  const auto plus = [&](ValueId a, ValueId b) { return int_apply(Op::Add, a, b); };
-  const auto minus = [&](ValueId a, ValueId b) { return int_apply(Op::Subtract, a, b); };
-  const auto times_skew = [&](ValueId a) { return int_apply(Op::Multiply, a, skew); };
-  const auto floor = [&](ValueId a) { return int_apply(Op::FloorDivide, a, skew); };
+  const auto sum = [&](ValueId i, ValueId j) {
+    return int_apply(Op::Add, int_apply(Op::Multiply, i, skew), j);
+  };
   // An i that has iterations at all.
   writer_.open_if(less(j_begin, j_end));
-  ValueId first = plus(times_skew(i_begin), j_begin);
-  ValueId behind = plus(times_skew(minus(i_end, one)), j_end);
+  WaveRange range{i_begin,
+                  i_end,
+                  j_begin,
+                  j_end,
+                  sum(i_begin, j_begin),
+                  sum(int_apply(Op::Subtract, i_end, one), j_end)};
   if (node.grain == PlanNode::Grain::Wave) {
     const ValueId length = integer({Kind::WaveLength});
-    const ValueId begin = minus(integer({Kind::Wave}), int_apply(Op::Multiply, chunk_, length));
-    first = int_apply(Op::Maximum, first, begin);
-    behind = int_apply(Op::Minimum, behind, plus(begin, length));
+    const ValueId begin =
+        int_apply(Op::Subtract, integer({Kind::Wave}), int_apply(Op::Multiply, chunk_, length));
+    range.first = int_apply(Op::Maximum, range.first, begin);
+    range.behind = int_apply(Op::Minimum, range.behind, int_apply(Op::Add, begin, length));
   }
   writer_.open_if(less(i_begin, i_end));
   if (node.by_rows) {
-    const ValueId i = writer_.open_loop(i_begin, i_end, false);
-    values_[at(node.instr->result)] = i;
-    ranges_[node.skewed] = {int_apply(Op::Maximum, j_begin, minus(first, times_skew(i))),
-                            int_apply(Op::Minimum, j_end, minus(behind, times_skew(i)))};
-    emit_loop_body(node);
-    ranges_.erase(node.skewed);
-    writer_.close_loop();
+    // The interpreter takes for one element what it takes for many side by side.
+    PlanNode lanes = node;
+    lanes.blocks.push_back(node.body[0].blocks[0]);
+    lanes.body = node.other;
+    const std::vector<ValueId> outside = values_;
+    writer_.open_if(less(writer_.constant_int(0), integer({Kind::IsInterpreted})));
+    emit_diagonals(lanes, range);
+    writer_.open_else();
+    values_ = outside;
+    emit_rows_of_wave(node, range);
     writer_.close_if();
-    writer_.close_if();
-    return;
+    values_ = outside;
+  } else {
+    emit_diagonals(node, range);
   }
-  const ValueId w = writer_.open_loop(first, behind, false);
-  const ValueId low = floor(plus(minus(w, j_end), skew));
-  const ValueId high = plus(floor(minus(w, j_begin)), one);
+  writer_.close_if();
+  writer_.close_if();
+}
+
+void LaunchWriter::emit_diagonals(const PlanNode& node, const WaveRange& range) {
+  const ValueId one = writer_.constant_int(1), skew = writer_.constant_int(node.skew);
+  const auto plus = [&](ValueId a, ValueId b) { return int_apply(Op::Add, a, b); };
+  const auto minus = [&](ValueId a, ValueId b) { return int_apply(Op::Subtract, a, b); };
+  const auto floor = [&](ValueId a) { return int_apply(Op::FloorDivide, a, skew); };
+  const ValueId w = writer_.open_loop(range.first, range.behind, false);
+  const ValueId low = floor(plus(minus(w, range.j_end), skew));
+  const ValueId high = plus(floor(minus(w, range.j_begin)), one);
   const std::int32_t around = std::exchange(lanes_loop_, node.loop);
   lanes_partner_ = node.skewed;
   const std::vector<std::int32_t> outside = locals_;
   renew_private(node);
-  const ValueId i = writer_.open_loop(int_apply(Op::Maximum, i_begin, low),
-                                      int_apply(Op::Minimum, i_end, high), true);
+  const ValueId i = writer_.open_loop(int_apply(Op::Maximum, range.i_begin, low),
+                                      int_apply(Op::Minimum, range.i_end, high), true);
   values_[at(node.instr->result)] = i;
-  values_[at(inner.instr->result)] = minus(w, times_skew(i));
+  values_[at(nest_.loop(node.skewed).index())] = minus(w, int_apply(Op::Multiply, i, skew));
   emit_loop_body(node);
   writer_.close_loop();
   lanes_loop_ = around;
   lanes_partner_ = -1;
   locals_ = outside;
   writer_.close_loop();
-  writer_.close_if();
-  writer_.close_if();
+}
+
+void LaunchWriter::emit_rows_of_wave(const PlanNode& node, const WaveRange& range) {
+  const std::vector<std::int32_t> outside = locals_;
+  renew_private(node);
+  const ValueId i = writer_.open_loop(range.i_begin, range.i_end, false);
+  values_[at(node.instr->result)] = i;
+  const bool is_tile = node.body[0].in_tile;
+  if (is_tile) {
+    const ValueId before = int_apply(Op::Multiply, i, writer_.constant_int(node.skew));
+    const auto inside = [&](ValueId w) { return int_apply(Op::Subtract, w, before); };
+    ranges_[node.skewed] = {int_apply(Op::Maximum, range.j_begin, inside(range.first)),
+                            int_apply(Op::Minimum, range.j_end, inside(range.behind))};
+  }
+  emit_loop_body(node);
+  if (is_tile) ranges_.erase(node.skewed);
+  writer_.close_loop();
+  locals_ = outside;
 }
 
 }  // namespace frit

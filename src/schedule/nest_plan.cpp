@@ -172,7 +172,7 @@ PlanNode Planner::in_order(std::int32_t loop, const Statements& statements,
     if (auto waves = wavefront(loop, statements)) {
       waves->run = LoopRun::Parallel;
       waves->grain = PlanNode::Grain::Wave;
-      if (is_best_by_rows(waves->skewed)) run_by_rows(*waves);
+      for (PlanNode& n : waves->body) n.in_tile = n.loop == waves->skewed;
       return std::move(*waves);
     }
   // A long run is cut into launches, so that compiled code can take over when it is ready.
@@ -491,8 +491,7 @@ std::vector<PlanNode> Planner::kernel_loop(std::int32_t loop, const Statements& 
     if (parts.empty())
       if (auto pieces = kernel_pieces(loop, statements, status); !pieces.empty()) return pieces;
     if (parts.empty())
-      if (auto wave = wavefront(loop, statements); wave && !is_best_by_rows(wave->skewed))
-        return {std::move(*wave)};
+      if (auto wave = wavefront(loop, statements)) return {std::move(*wave)};
   }
   n.body = kernel_statements(statements, in_lanes);
   if (!in_lanes && parts.empty()) n.together = rows_together(loop, statements, n.body);
@@ -543,7 +542,7 @@ void find_wavefronts(const std::vector<PlanNode>& nodes, std::vector<bool>& foun
 void find_lanes(const std::vector<PlanNode>& nodes, std::vector<bool>& found) {
   for (const PlanNode& n : nodes) {
     if (n.run == LoopRun::Vector || n.grain == PlanNode::Grain::Lane) found[at(n.loop)] = true;
-    if (n.skew > 0 && !n.by_rows) found[at(n.loop)] = found[at(n.skewed)] = true;
+    if (n.skew > 0) found[at(n.loop)] = found[at(n.skewed)] = true;
     find_lanes(n.body, found);
     find_lanes(n.other, found);
   }
@@ -578,7 +577,7 @@ void print(const std::vector<PlanNode>& nodes, int depth, std::string& text) {
     }
     text += "\n";
     print(n.body, depth + 1, text);
-    print(n.other, depth + 1, text);
+    if (!n.by_rows) print(n.other, depth + 1, text);
   }
 }
 

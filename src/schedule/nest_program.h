@@ -49,6 +49,7 @@ struct NestLaunch {
       Chunk,            // iterations a chunk or tile
       Wave,             // where the first tile of the launch begins along a wavefront
       WaveLength,       // of a tile along it
+      IsInterpreted,    // 1, or 0 where the launch runs compiled
       PartialStride,    // of a chunk's own array for parameter `number`
       PartialStep,      // from one chunk's to the next one's
       PartialElements,  // of one of them

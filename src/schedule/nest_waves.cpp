@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "schedule/nest_carried.h"
 #include "schedule/nest_cost.h"
@@ -147,6 +148,7 @@ std::optional<PlanNode> Planner::wavefront(std::int32_t loop, const Statements& 
   n.skewed = band[1];
   n.blocks = {&nest_.loop(loop).instr->body, &nest_.loop(band[1]).instr->body};
   n.body = kernel_statements(inner, true);
+  if (is_best_by_rows(n.skewed)) run_by_rows(n);
   return n;
 }
 
@@ -169,11 +171,10 @@ bool Planner::is_best_by_rows(std::int32_t inner) const {
 
 void Planner::run_by_rows(PlanNode& waves) {
   PlanNode row = node(*nest_.loop(waves.skewed).instr);
-  row.in_tile = true;
   row.body = kernel_statements(statements_of(row.instr->body), false);
   waves.by_rows = true;
   waves.blocks = {&waves.instr->body};
-  waves.body = {std::move(row)};
+  waves.other = std::exchange(waves.body, {std::move(row)});
 }
 
 }  // namespace frit
