@@ -1,11 +1,23 @@
-"""test_tables.py: tables of dynamic programming, whose elements wait for those beside and above."""
+"""test_tables.py: tables of dynamic programming, whose elements wait for those beside and above.
+
+FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED: how many random ones, and the first.
+"""
 
 from __future__ import annotations
+
+import linecache
+import os
+import random
+import warnings
 
 import numpy as np
 import pytest
 
 import frit
+
+PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "200"))
+FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
+pytestmark = pytest.mark.timeout(max(900, PROGRAMS))
 
 
 def longest_common(a, b, t):
@@ -96,3 +108,79 @@ def test_a_large_table_runs_in_tiles_row_by_row(threads):
     finally:
         frit._core.set_part_cost(cost)
         frit._core.set_threads(before)
+
+
+NEAR = ["t[i - 1, j]", "t[i, j - 1]", "t[i - 1, j - 1]"]
+FAR = ["t[i - 1, j + 1]", "t[i, j + 1]", "t[i + 1, j]", "t[i - 2, j]", "t[i, j - 2]", "t[i, j]"]
+OTHERS = ["a[i]", "b[j]", "2", "a[i] * b[j]", "i", "j", "t[1, 1]"]
+OPERATIONS = ["{} + {}", "{} - {}", "max({}, {})", "min({}, {})", "({} if {} > 0 else 1)"]
+
+
+def random_table(seed: int):
+    """A function of a, b and t that fills t from its own elements."""
+    pick = random.Random(seed).choice
+    one_in = random.Random(seed + 1).randrange
+
+    def value() -> str:
+        made = pick(NEAR)
+        for _ in range(pick([1, 1, 2, 3])):
+            made = pick(OPERATIONS).format(*pick([(made, other()), (other(), made)]))
+        return made
+
+    def other() -> str:
+        return pick(NEAR + NEAR + OTHERS + (FAR if one_in(3) == 0 else []))
+
+    rows = pick(["range(2, m - 1)", "range(2, m - 1)", "range(m - 3, 1, -1)", "range(2, m - 1, 2)"])
+    columns = pick(
+        ["range(2, n - 2)", "range(2, n - 2)", "range(n - 4, 1, -1)", "range(2, n // 2)"]
+    )
+    lines = ["def f(a, b, t):", "    m, n = t.shape", f"    for i in {rows}:"]
+    if one_in(4) == 0:
+        lines.append(f"        w = {pick(['a[i]', 'b[i % 3]', 't[i, 0]'])}")
+        weight = "w"
+    else:
+        weight = "1"
+    lines.append(f"        for j in {columns}:")
+    kind = one_in(5)
+    if kind == 0:
+        lines += [f"            if {other()} > {other()}:", f"                t[i, j] = {value()}"]
+        lines += ["            else:", f"                t[i, j] = {value()} + {weight}"]
+    elif kind == 1:
+        lines += [f"            if {other()} > {other()}:", f"                t[i, j] = {value()}"]
+    elif kind == 2:
+        lines += [f"            c = {value()}", f"            t[i, j] = max(c, {other()})"]
+    elif kind == 3:
+        lines.append(f"            t[i, j] += {value()} - {weight}")
+    else:
+        lines.append(f"            t[i, j] = {value()} + {weight}")
+    text = "\n".join(lines) + "\n"
+    name = f"<table {seed}>"
+    linecache.cache[name] = len(text), None, text.splitlines(True), name
+    scope: dict = {}
+    exec(compile(text, name, "exec"), scope)
+    return scope["f"], text
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + PROGRAMS))
+def test_a_random_table_is_what_python_makes_of_it(seed, tuning):
+    function, text = random_table(seed)
+    chosen = random.Random(seed)
+    tuning[:] = [20000, 2, chosen.choice([0, 1, 3, 16]), 0] if chosen.random() < 0.7 else []
+    compiled = frit.parallelize(function)
+    for kind in chosen.sample(["l", "l", "d", "i", "b", "f", "e"], 2):
+        for rows, columns in [(2, 3), (6, 7), (chosen.randrange(20, 60), chosen.randrange(20, 60))]:
+            outcomes = []
+            for run in (function, compiled):
+                a, b, t = arguments(kind, rows, columns)
+                a, b = np.resize(a, rows + columns + 2), np.resize(b, rows + columns + 2)
+                if chosen.randrange(4) == seed % 4:
+                    t = np.asfortranarray(t)
+                with warnings.catch_warnings(), np.errstate(all="ignore"):
+                    warnings.simplefilter("ignore")
+                    try:
+                        run(a, b, t)
+                        error = None
+                    except Exception as raised:
+                        error = type(raised), str(raised)
+                outcomes.append((error, t.tobytes()))
+            assert outcomes[0] == outcomes[1], f"{text}\n{kind} {rows} {columns} {tuning}"
