@@ -115,6 +115,8 @@ std::vector<PlanNode> Planner::host_loop(std::int32_t loop, const Statements& st
     return {parallel(loop, statements, {})};
   if (pays && !status.carried_local) {
     if (auto moved = parallel_loop_outermost(loop, statements, members)) return {std::move(*moved)};
+    if (status.is_free() && status.reduces_array && adds_floats(members))
+      if (auto rows = rows_in_order(loop, statements); !rows.empty()) return rows;
     if (status.is_free()) return {chunked(loop, statements)};
   }
   if (pays && !status.carried_local && !status.reduces() && !status.has_companion)
@@ -127,6 +129,36 @@ std::vector<PlanNode> Planner::host_loop(std::int32_t loop, const Statements& st
     if (has_launch_that_pays(nodes)) return nodes;
   }
   return {in_order(loop, statements, {})};
+}
+
+// Where whole rows are added up, round after round, there is enough to do in each of them: the sums
+// are Python's then. Each group of statements may have its rows outermost.
+std::vector<PlanNode> Planner::rows_in_order(std::int32_t loop, const Statements& statements) {
+  std::vector<PlanNode> nodes;
+  if (const auto groups = components(order_of(loop, statements)); groups.size() > 1) {
+    for (const auto& group : groups) {
+      Statements own;
+      for (std::size_t k : group) own.push_back(statements[k]);
+      for (PlanNode& n : host_loop(loop, own)) nodes.push_back(std::move(n));
+    }
+    const auto is_chunked = [](const PlanNode& n) { return n.grain == PlanNode::Grain::Chunk; };
+    if (std::ranges::none_of(nodes, is_chunked) && has_launch_that_pays(nodes)) return nodes;
+    nodes.clear();
+  }
+  PlanNode rounds = in_order(loop, statements, {});
+  if (rounds.run == LoopRun::Host && has_launch_that_pays(rounds.body))
+    nodes.push_back(std::move(rounds));
+  return nodes;
+}
+
+bool Planner::adds_floats(const Members& members) const {
+  for (std::size_t k = 0; k < nest_.accesses.size(); ++k) {
+    const NestAccess& access = nest_.accesses[k];
+    if (!members.accesses[k] || access.update < 0) continue;
+    const DType dtype = body_.operands[at(access.array)].dtype;
+    if (!reduces_in_any_order(nest_.updates[at(access.update)].op, dtype)) return true;
+  }
+  return false;
 }
 
 bool Planner::has_host_loop_or_product(const std::vector<PlanNode>& nodes) {

@@ -1101,3 +1101,44 @@ def test_arrays_with_many_accesses_are_taken_to_depend_on_themselves():
     for size in (16, 17, 40, 500):
         function = check(many_accesses, *rng.random((2, size)))
     assert runs_compiled(function) and "# serial" in str(frit.explain(function))
+
+
+def velocities(v, f, u):
+    for i in range(f.shape[0]):
+        u[0, :, :] += v[i, 0] * f[i, :, :]
+        u[1, :, :] += v[i, 1] * f[i, :, :]
+
+
+def velocities_of_two(v, f, u):
+    for i in range(f.shape[0]):
+        w = v[i, 0] + v[i, 1]
+        u[0] += w * f[i]
+        for j in range(u.shape[1]):
+            for k in range(u.shape[2]):
+                u[1, j, k] -= w * f[i, j, k] + u[0, j, k] * 0.5
+
+
+@pytest.mark.parametrize("shape", [(9, 260, 110), (3, 40, 500), (30, 20, 20), (9, 1000, 6)])
+@pytest.mark.parametrize("function", [velocities, velocities_of_two])
+def test_rows_that_are_added_up_are_added_in_pythons_order(function, shape):
+    rng = np.random.default_rng(0)
+    v, f, u = rng.random((shape[0], 2)) - 0.5, rng.random(shape), rng.random((2, *shape[1:]))
+    expected = u.copy()
+    if function is velocities:
+        function(v, f, expected)
+    else:
+        for i in range(shape[0]):
+            w = v[i, 0] + v[i, 1]
+            expected[0] += w * f[i]
+            expected[1] -= w * f[i] + expected[0] * 0.5
+    compiled = frit.parallelize(function)
+    for threads in (1, 2, 7):
+        before, cost = frit._core.threads(), frit._core.set_part_cost(1e-3)
+        frit._core.set_threads(threads)
+        try:
+            found = u.copy()
+            compiled(v, f, found)
+        finally:
+            frit._core.set_part_cost(cost)
+            frit._core.set_threads(before)
+        assert found.tobytes() == expected.tobytes()
