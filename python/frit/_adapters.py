@@ -328,7 +328,7 @@ def _pandas_results() -> None:
 
     def converting(mapping: Callable[..., Any]) -> Callable[..., Any]:
         def mapped(*args: Any, convert: bool = True, **kwargs: Any) -> Any:
-            found = _core.compute_held(mapping(*args, convert=False, **kwargs))
+            found = _core.compute_held(mapping(*args, convert=False, **kwargs), True)
             return convert_objects(found) if convert else found
 
         return functools.wraps(mapping)(mapped)
@@ -878,7 +878,15 @@ _WITH_ENGINE: dict[str, Callable[[], None]] = {
             f"sklearn.externals.{_API_HELPERS}",
         )
     },
-    "bottleneck": functools.partial(_module_in_c, "bottleneck"),
+    **{
+        name: functools.partial(_module_in_c, name)
+        for name in (
+            "bottleneck",
+            "numexpr",
+            "orjson",
+            "scipy.spatial.distance",
+        )
+    },
     "cv2": _cv2,
     "cvxpy": _cvxpy,
     "dill": _dill,
@@ -891,8 +899,6 @@ _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "numba.misc.special": _numba_typeof,
     "numba.stencils.stencil": _numba_stencils,
     "numpy.random": _numpy_random,
-    "numexpr": functools.partial(_module_in_c, "numexpr"),
-    "orjson": functools.partial(_module_in_c, "orjson"),
     "pandas": _pandas,
     "pint": _pint,
     "polars": _polars,

@@ -112,7 +112,7 @@ def find_names(module: ModuleType, function: Callable[[str], Any], /) -> None: .
 def set_in_type(kind: type, name: str, value: Any, /) -> None:
     """setattr, also for types that forbid it."""
 
-def compute_held(array: Any, /) -> Any:
+def compute_held(array: Any, items: bool = False, /) -> Any:
     """The array; where it is one of objects, NumPy's numbers have taken the lazy ones' places."""
 
 def call_numpy(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

@@ -23,8 +23,25 @@ struct FunctionAttributes {
     const auto* text = static_cast<const char*>(name);
     if (PyObject* own = self.dictionary ? PyDict_GetItemString(self.dictionary, text) : nullptr)
       return Py_NewRef(own);
-    if (std::string_view(text) == "__wrapped__") return Py_NewRef(self.function);
-    return PyObject_GetAttrString(self.function, text);
+    PyObject* const found = PyObject_GetAttrString(self.function, text);
+    if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+    if (std::string_view(text) == "__wrapped__") {
+      PyErr_Clear();
+      return Py_NewRef(self.function);
+    }
+    // Of a function in Python, which `inspect` would ask otherwise.
+    if (std::string_view(text) == "__signature__" && PyFunction_Check(self.function)) {
+      PyErr_Clear();
+      return signature_of(self.function);
+    }
+    return nullptr;
+  }
+  static PyObject* signature_of(PyObject* function) {
+    PyObject* const inspect = PyImport_ImportModule("inspect");
+    if (!inspect) return nullptr;
+    PyObject* const signature = PyObject_CallMethod(inspect, "signature", "O", function);
+    Py_DECREF(inspect);
+    return signature;
   }
   static int set(PyObject* object, PyObject* value, void* name) {
     auto& self = *reinterpret_cast<Object*>(object);

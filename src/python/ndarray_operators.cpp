@@ -14,6 +14,9 @@
 //
 // `ndarray[k] = s`: NumPy takes it for an array here, too, whose integers wrap round where a
 // scalar's are refused, and an array of ours for a sequence. So NumPy gets what they stand for.
+//
+// `ndarray[x]`: what is no ndarray and holds nothing is to NumPy an empty list, whose type doesn't
+// count: of an empty mask it makes indices.
 #include <algorithm>
 #include <array>
 
@@ -171,6 +174,32 @@ void for_each_scalar_class(Visit&& visit) {
     if (const auto dtype = static_cast<DType>(k); !is_bool(dtype)) visit(dtype);
 }
 
+// ---- keys ---------------------------------------------------------------------------------------
+
+binaryfunc numpy_get;
+
+bool is_or_holds_array(PyObject* key) {
+  if (!PyTuple_CheckExact(key)) return is_array(key);
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(key); ++k)
+    if (is_array(PyTuple_GET_ITEM(key, k))) return true;
+  return false;
+}
+
+// With real arrays for ours.
+Ref real_key(PyObject* key) {
+  if (!PyTuple_CheckExact(key)) return real_object(key);
+  Ref keys = checked(PyTuple_New(PyTuple_GET_SIZE(key)));
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(key); ++k)
+    PyTuple_SET_ITEM(keys.get(), k, real_object(PyTuple_GET_ITEM(key, k)).release());
+  return keys;
+}
+
+PyObject* get(PyObject* ndarray, PyObject* key) {
+  if (!is_or_holds_array(key)) [[likely]]
+    return numpy_get(ndarray, key);
+  return guarded([&] { return numpy_get(ndarray, real_key(key).get()); });
+}
+
 // ---- assignments --------------------------------------------------------------------------------
 
 objobjargproc numpy_assign;
@@ -206,7 +235,17 @@ Ref with_values(PyObject* value, int depth = 0) {
   return is_list ? checked(PySequence_List(values.get())) : std::move(values);
 }
 
+int assign_value(PyObject* ndarray, PyObject* key, PyObject* value);
+
+int assign_by_real_key(PyObject* ndarray, PyObject* key, PyObject* value) {
+  Ref real;
+  if (guarded_status([&] { real = real_key(key); }) < 0) return -1;
+  return assign_value(ndarray, real.get(), value);
+}
+
 int assign_value(PyObject* ndarray, PyObject* key, PyObject* value) {
+  if (is_or_holds_array(key)) [[unlikely]]
+    return assign_by_real_key(ndarray, key, value);
   if (!value || !holds_ours(value)) return numpy_assign(ndarray, key, value);
   note_source();
   const bool holds_objects = PyArray_TYPE(reinterpret_cast<PyArrayObject*>(ndarray)) == NPY_OBJECT;
@@ -217,19 +256,21 @@ int assign_value(PyObject* ndarray, PyObject* key, PyObject* value) {
 }
 
 // Classes that are derived later find theirs in the method.
-void set_method(objobjargproc assignment) {
-  const Ref method = checked(PyMapping_GetItemString(PyArray_Type.tp_dict, "__setitem__"));
+template <class Function>
+void set_method(const char* name, Function function) {
+  const Ref method = checked(PyMapping_GetItemString(PyArray_Type.tp_dict, name));
   if (Py_IS_TYPE(method.get(), &PyWrapperDescr_Type))
     reinterpret_cast<PyWrapperDescrObject*>(method.get())->d_wrapped =
-        reinterpret_cast<void*>(assignment);
+        reinterpret_cast<void*>(function);
 }
 
-// The class and those derived from it that assign as it does.
-void set_assignment(PyTypeObject* type, objobjargproc from, objobjargproc to) {
-  if (type->tp_as_mapping->mp_ass_subscript == from) type->tp_as_mapping->mp_ass_subscript = to;
+// The class and those derived from it that have its function.
+template <class Function>
+void set_slot(PyTypeObject* type, Function PyMappingMethods::*slot, Function from, Function to) {
+  if (type->tp_as_mapping->*slot == from) type->tp_as_mapping->*slot = to;
   const Ref derived = checked(PyObject_CallMethod(as_object(type), "__subclasses__", nullptr));
   for (Py_ssize_t k = 0; k < PyList_GET_SIZE(derived.get()); ++k)
-    set_assignment(reinterpret_cast<PyTypeObject*>(PyList_GET_ITEM(derived.get(), k)), from, to);
+    set_slot(reinterpret_cast<PyTypeObject*>(PyList_GET_ITEM(derived.get(), k)), slot, from, to);
 }
 
 }  // namespace
@@ -241,8 +282,12 @@ void watch_ndarray_operators() {
     numpy_slots[k] = std::exchange(numbers.*rows[k].slot, our_slots[k]);
   numpy_compare = std::exchange(PyArray_Type.tp_richcompare, compare);
   numpy_assign = PyArray_Type.tp_as_mapping->mp_ass_subscript;
-  set_method(assign_value);
-  set_assignment(&PyArray_Type, numpy_assign, assign_value);
+  set_method("__setitem__", assign_value);
+  set_slot<objobjargproc>(&PyArray_Type, &PyMappingMethods::mp_ass_subscript, numpy_assign,
+                          assign_value);
+  numpy_get = PyArray_Type.tp_as_mapping->mp_subscript;
+  set_method("__getitem__", get);
+  set_slot<binaryfunc>(&PyArray_Type, &PyMappingMethods::mp_subscript, numpy_get, get);
   for_each_scalar_class([](DType dtype) {
     numpy_scalar_slots[static_cast<int>(dtype)] = scalar_slots(dtype);
     set_scalar_slots(our_scalar_slots[static_cast<std::size_t>(dtype)], dtype);
@@ -254,8 +299,11 @@ void unwatch_ndarray_operators() {
   PyNumberMethods& numbers = *PyArray_Type.tp_as_number;
   for (std::size_t k = 0; k < std::size(rows); ++k) numbers.*rows[k].slot = numpy_slots[k];
   PyArray_Type.tp_richcompare = numpy_compare;
-  set_method(numpy_assign);
-  set_assignment(&PyArray_Type, assign_value, numpy_assign);
+  set_method("__setitem__", numpy_assign);
+  set_slot<objobjargproc>(&PyArray_Type, &PyMappingMethods::mp_ass_subscript, assign_value,
+                          numpy_assign);
+  set_method("__getitem__", numpy_get);
+  set_slot<binaryfunc>(&PyArray_Type, &PyMappingMethods::mp_subscript, get, numpy_get);
   for_each_scalar_class(
       [](DType dtype) { set_scalar_slots(numpy_scalar_slots[static_cast<int>(dtype)], dtype); });
 }

@@ -85,6 +85,14 @@ bool defers_to(PyObject* other, bool inplace) {
   return value > 0.0;
 }
 
+// Of a class in C (pandas' Timestamp): it knows NumPy's arrays by their type.
+bool is_made_in_c(PyObject* object) {
+  static PyObject* const equal = checked(PyUnicode_InternFromString("__eq__")).release();
+  PyObject* const method = _PyType_Lookup(Py_TYPE(object), equal);
+  return method && Py_IS_TYPE(method, &PyWrapperDescr_Type) &&
+         PyDescr_TYPE(method) != &PyBaseObject_Type;
+}
+
 PyObject* not_implemented() { return Py_NewRef(Py_NotImplemented); }
 
 // A lazy Scalar whose value is known is, for arithmetic with plain numbers, the NumPy scalar that
@@ -219,7 +227,10 @@ PyObject* binary_general(Slot slot, PyObject* left, PyObject* right) noexcept {
           if (wants_value(left, right))
             return object_of_result(Ref::steal(on_scalars(slot, left, right)));
         }
-        if (is_ours(left) && defers_to(right, false)) return not_implemented();
+        if (is_ours(left) && defers_to(right, false)) {
+          if (is_made_in_c(right)) throw Unfit{"an operand of a class in C that goes before"};
+          return not_implemented();
+        }
         leave_underflow_to_numpy();
         return binary_native(slot, left, right);
       },
@@ -550,7 +561,7 @@ PyObject* rich_compare(PyObject* left, PyObject* right, int comparison) {
                                       comparison);
         Operand y;
         if (!read_operand(right, y)) {
-          if (defers_to(right, false)) return not_implemented();
+          if (defers_to(right, false) && !is_made_in_c(right)) return not_implemented();
           if (is_scalar(left))
             return PyObject_RichCompare(scalar_value(scalar_of(left)), right, comparison);
           throw Unfit{"an operand is of a foreign type"};

@@ -171,16 +171,26 @@ PyObject* set_in_type(PyObject*, PyObject* const* values, Py_ssize_t count) {
   });
 }
 
-// compute_held(array): the lazy numbers in an ndarray of objects become NumPy's, in place.
-PyObject* compute_held(PyObject*, PyObject* object) {
+// compute_held(array, items=False): the lazy numbers in an ndarray of objects become NumPy's, in
+// place; with items, arrays without axes become Python's.
+PyObject* compute_held(PyObject*, PyObject* const* values, Py_ssize_t count) {
   return guarded([&] {
+    if (count < 1) raise(PyExc_TypeError, "compute_held: no array");
+    PyObject* const object = values[0];
+    const bool items = count > 1 && values[1] == Py_True;
     if (!PyArray_Check(object)) return Py_NewRef(object);
     auto* const array = reinterpret_cast<PyArrayObject*>(object);
     if (PyArray_TYPE(array) != NPY_OBJECT || !PyArray_IS_C_CONTIGUOUS(array))
       return Py_NewRef(object);
     auto* const elements = static_cast<PyObject**>(PyArray_DATA(array));
     for (npy_intp k = 0; k < PyArray_SIZE(array); ++k) {
-      if (!elements[k] || !is_scalar(elements[k])) continue;
+      if (!elements[k]) continue;
+      if (items && is_array(elements[k]) && array_of(elements[k]).array.ndim() == 0) {
+        Py_SETREF(elements[k],
+                  checked(PyObject_CallMethod(elements[k], "item", nullptr)).release());
+        continue;
+      }
+      if (!is_scalar(elements[k])) continue;
       const Ref lazy = Ref::borrow(elements[k]);
       Py_SETREF(elements[k], Py_NewRef(scalar_value(scalar_of(lazy.get()))));
     }
@@ -219,7 +229,7 @@ std::vector<PyMethodDef> receiver_functions() {
   return {{"constructed_from_values", constructed_from_values, METH_O, nullptr},
           {"set_in_type", as_c_function(set_in_type), METH_FASTCALL, nullptr},
           {"give_readers_real_arrays", read_real_arrays, METH_O, nullptr},
-          {"compute_held", compute_held, METH_O, nullptr}};
+          {"compute_held", as_c_function(compute_held), METH_FASTCALL, nullptr}};
 }
 
 }  // namespace frit::python
