@@ -112,6 +112,7 @@ def find_names(module: ModuleType, function: Callable[[str], Any], /) -> None: .
 def set_in_type(kind: type, name: str, value: Any, /) -> None:
     """setattr, also for types that forbid it."""
 
+def watch_classes(dress: Callable[[type], object], /) -> None: ...
 def compute_held(array: Any, items: bool = False, /) -> Any:
     """The array; where it is one of objects, NumPy's numbers have taken the lazy ones' places."""
 

@@ -1328,6 +1328,106 @@ def test_the_classes_of_arrays_of_libraries_and_of_the_program_are_equal(python,
     assert done.stdout == python(program).stdout != ""
 
 
+def test_objects_of_the_program_give_libraries_numpys_arrays(python, file):
+    program = file(
+        "program.py",
+        """
+        import inspect
+        import numpy as np
+        import scipy.linalg, scipy.stats
+        from sklearn.metrics import accuracy_score
+
+        class Mine:
+            def __init__(self, values):
+                self.values = np.array(values)
+
+            def __array__(self, dtype=None, copy=None):
+                "The values."
+                return self.values
+
+            def __len__(self):
+                return len(self.values)
+
+        class Derived(Mine):
+            pass
+
+        x = Mine([3.0, 4.0])
+        print(scipy.linalg.norm(x), scipy.stats.describe(Derived([3.0, 4.0])).mean)
+        print(x.__array__() is x.values, np.asarray(x).sum(), np.add(x, 1))
+        print(accuracy_score(np.asarray(Mine([0, 1, 1])), Mine([0, 1, 0]).__array__()))
+        print(inspect.signature(Mine.__array__), Mine.__array__.__doc__, Derived.__name__)
+        """,
+    )
+    done = python("-W", "error", "-m", "frit", program)
+    assert done.stdout == python(program).stdout != ""
+
+
+def test_masks_and_indices_for_arrays_that_stay_numpys(python, file):
+    program = file(
+        "program.py",
+        """
+        import numpy as np
+        import scipy.linalg
+
+        class Own(np.ndarray):
+            pass
+
+        letters, dates = np.array(["a", "b", "c"]), np.zeros((0, 3), "M8[s]")
+        empty = np.zeros((0, 3), bool)
+        print(letters.compress(np.array([0, 1, 1])), letters[np.array([2, 0])])
+        print(dates[empty].shape, np.zeros((0, 3), int).view(Own)[empty].shape)
+        print(letters[:0][np.zeros(0, bool)].shape, letters[np.zeros(0, int)].shape)
+        print(scipy.linalg.inv(np.eye(2))[np.eye(2) > 0, ...], letters[(np.array(1),)])
+        dates[empty] = 0
+        letters[np.array([True, False, True])] = np.array(["x", "y"])
+        letters[np.array(1)] = "z"
+        print(letters)
+        for key in (np.zeros(0), np.zeros(2, bool), np.array(7)):
+            try:
+                print(letters[key])
+            except IndexError as error:
+                print(error)
+            try:
+                letters[key] = "q"
+            except IndexError as error:
+                print(error)
+        """,
+    )
+    done = python("-W", "error", "-m", "frit", program)
+    assert done.stdout == python(program).stdout != ""
+
+
+def test_numbers_of_pandas_beside_arrays(python, file):
+    program = file(
+        "program.py",
+        """
+        import inspect
+        import numpy as np
+        import pandas as pd
+        from scipy.spatial import distance
+
+        a, day = np.array([1, 2]), pd.Timedelta(days=1)
+        for other in (pd.Timestamp("2020"), day, pd.NaT, pd.Period("2020"), pd.Interval(0, 1)):
+            print(a == other, a != other, np.where(a == other, 1, 0))
+        print(a * day, day * a, np.array([1.5]) * day, np.array(2) * day, a * pd.offsets.Day(2))
+        for operation in (lambda: a // day, lambda: a + pd.Timestamp("2020"), lambda: a < day):
+            try:
+                print(operation())
+            except TypeError as error:
+                print(error)
+        frame = pd.DataFrame({"A": [1.0, 4.0], "B": [2.0, 5.0]})
+        print(frame.apply("abs"), frame.agg("any", axis=1), frame.agg("cumprod"))
+        print(inspect.getfullargspec(pd.DataFrame.any), inspect.signature(pd.DataFrame.sum))
+        print(pd.Series([1, 2, 3]).map(lambda v: np.where(v > 1, 1, 0)).dtype)
+        print(frame.map(lambda v: np.where(v > 1, 1, 0)).dtypes.tolist())
+        out = np.empty((2, 2))
+        print(distance.cdist(np.eye(2), np.ones((2, 2)), "cosine", out=out) is out, out)
+        """,
+    )
+    done = python("-m", "frit", program)
+    assert done.stdout == python(program).stdout != ""
+
+
 def test_modules_that_have_a_librarys_name_and_nothing_of_it_are_left_alone(python, file):
     from frit import _adapters
 

@@ -73,8 +73,9 @@ _submodules.install_finder(enabled)
 if enabled:
     from frit._importer import adapt_libraries as _adapt_libraries
     from frit.loops.libraries import watch as _watch
-    from frit.numpy import _touch
+    from frit.numpy import _receivers, _touch
 
+    _receivers.watch()
     _namespace.fill_rest(globals())
     _touch.touch(_sys.modules[__name__])
     _adapt_libraries()
