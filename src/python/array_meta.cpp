@@ -246,18 +246,6 @@ PyObject* subclass_check(PyObject* type, PyObject* candidate) {
   return is < 0 ? nullptr : PyBool_FromLong(is);
 }
 
-// The classes of the real arrays that libraries give back and of ours are one to dictionaries and
-// comparisons: {np.ndarray: show}[type(x)], type(x) == np.ndarray.
-PyObject* compare_classes(PyObject* type, PyObject* other, int comparison) {
-  const bool is_equal = other == type || (type == as_object(array_type) && other == numpy.ndarray);
-  if (!is_equal || (comparison != Py_EQ && comparison != Py_NE))
-    return Py_NewRef(Py_NotImplemented);
-  return PyBool_FromLong(comparison == Py_EQ);
-}
-Py_hash_t hash_of_class(PyObject* type) {
-  return PyType_Type.tp_hash(type == as_object(array_type) ? numpy.ndarray : type);
-}
-
 // Heap types may change their class to one of the same layout; PyType_FromMetaclass came with 3.12.
 void set_metaclass(PyTypeObject* type, const char* name, std::vector<PyType_Slot> slots) {
   static PyMethodDef methods[] = {{"__instancecheck__", instance_check, METH_O, nullptr},
@@ -296,8 +284,6 @@ void set_array_metaclass() {
   set_metaclass(array_type, "frit._core.ArrayType",
                 {{Py_tp_new, reinterpret_cast<void*>(new_class)},
                  {Py_tp_call, reinterpret_cast<void*>(construct_array)},
-                 {Py_tp_richcompare, reinterpret_cast<void*>(compare_classes)},
-                 {Py_tp_hash, reinterpret_cast<void*>(hash_of_class)},
                  {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)}});
 }
 

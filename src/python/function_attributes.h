@@ -29,11 +29,13 @@ struct FunctionAttributes {
       PyErr_Clear();
       return Py_NewRef(self.function);
     }
-    // Of a function in Python, which `inspect` would ask otherwise.
-    if (std::string_view(text) == "__signature__" && PyFunction_Check(self.function)) {
-      PyErr_Clear();
-      return signature_of(self.function);
-    }
+    // Of a library's function in Python, which `inspect` would ask otherwise.
+    if constexpr (requires { self.is_foreign; })
+      if (self.is_foreign && std::string_view(text) == "__signature__" &&
+          PyFunction_Check(self.function)) {
+        PyErr_Clear();
+        return signature_of(self.function);
+      }
     return nullptr;
   }
   static PyObject* signature_of(PyObject* function) {

@@ -1298,36 +1298,6 @@ def test_libraries_draw_numpys_arrays_from_generators_of_the_program(python, fil
     assert done.stdout == python(program).stdout != ""
 
 
-def test_the_classes_of_arrays_of_libraries_and_of_the_program_are_equal(python, file):
-    program = file(
-        "program.py",
-        """
-        import copy, functools, pickle
-        import numpy as np, scipy.linalg
-
-        a = np.eye(3) + 1
-        x = scipy.linalg.inv(a)
-        print(type(x) == np.ndarray, np.ndarray == type(x), type(x) != np.ndarray)
-        print(type(x) in (list, np.ndarray), {np.ndarray: 1}.get(type(x)), {type(x): 2}[np.ndarray])
-        print(hash(type(x)) == hash(np.ndarray), np.ndarray == int, np.ndarray != int)
-
-        @functools.singledispatch
-        def kind_of(x):
-            return "other"
-
-        @kind_of.register(np.ndarray)
-        def _(x):
-            return "array"
-
-        print(kind_of(x), kind_of(a), kind_of(3), kind_of(np.float64(3)))
-        print(copy.deepcopy({np.ndarray: [x]}), pickle.loads(pickle.dumps(np.ndarray)) is np.ndarray)
-        print(np.ma.masked_array([1.0, 2]).baseclass == np.ndarray)
-        """,
-    )
-    done = python("-W", "error", "-m", "frit", program)
-    assert done.stdout == python(program).stdout != ""
-
-
 def test_objects_of_the_program_give_libraries_numpys_arrays(python, file):
     program = file(
         "program.py",

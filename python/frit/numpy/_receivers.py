@@ -1,4 +1,4 @@
-"""_receivers.py: what NumPy's own C code gets from the program's classes, and its arrays from us."""
+"""_receivers.py: what C code of NumPy's gets from the program's classes, and its arrays from us."""
 
 from __future__ import annotations
 

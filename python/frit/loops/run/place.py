@@ -140,6 +140,7 @@ class Place(Patience):
 
     turns: Turns | None = None  # of one that is asked behind some rounds
     pauses = False  # it may leave its nest in the middle, which is to go on then
+    asks_behind_rounds = False  # turn_place.py
 
     def __init__(
         self,
@@ -536,7 +537,9 @@ class Place(Patience):
             return
         for place, gate in self.quiet:
             place.on, place.gate = True, gate
-        self.quiet = [] if asked else [(place, place.gate) for place in self.inner if place.on]
+        # How long a `while` takes nobody knows.
+        quiet = [] if asked else [p for p in self.inner if p.on and not p.asks_behind_rounds]
+        self.quiet = [(place, place.gate) for place in quiet]
         for place, _ in self.quiet:
             place.turn_off()
 

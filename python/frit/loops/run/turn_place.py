@@ -9,7 +9,16 @@ import types
 from frit.loops.run.loading import lost
 from frit.loops.run.place import LONG_LISTS, VERDICTS, Place
 from frit.loops.run.traits import OF_ARRAYS_WORTH, makes_arrays
-from frit.loops.run.turns import IN_VAIN, LONG_ROUND, NEVER, REFUSED_COUNTS, SOON, Turns, now
+from frit.loops.run.turns import (
+    IN_VAIN,
+    LONG_ROUND,
+    MOST_UNASKED,
+    NEVER,
+    REFUSED_COUNTS,
+    SOON,
+    Turns,
+    now,
+)
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -29,6 +38,7 @@ class TurnPlace(Place):
     __slots__ = ("again", "iterator", "left", "range", "round", "rounds", "turns")
 
     turns: Turns
+    asks_behind_rounds = True
 
     def __init__(
         self,
@@ -59,7 +69,8 @@ class TurnPlace(Place):
     def ask(self, *passed: Any) -> tuple[Any, ...] | None:
         """As take, behind some rounds as Python; of a loop that may be left, then how it was."""
         turns = self.turns
-        self.__class__ = TurnPlace  # no UnaskedWhile
+        is_watched = self.__class__ is not TurnPlace
+        self.__class__ = TurnPlace
         began = now()
         rounds, iterator = self.range, self.iterator  # of a module's own loop
         if turns.due:
@@ -71,6 +82,9 @@ class TurnPlace(Place):
         turns.is_at_once, turns.entered = False, None
         if not self.may_be_worth_it(turns, seconds, passed):
             self.rounds = turns.following()
+            if is_watched:
+                turns.short_loops = 0
+                self.__class__ = AskedWhile
             return None
         found, _ = self.start(passed, None, sys._getframe(1))
         if found is not None:
@@ -230,6 +244,30 @@ class UnaskedWhile(TurnPlace):
             if not self.is_eager:
                 self.turn_off_in(sys._getframe(1))
         return _rounds.__get__(self)
+
+    @rounds.setter
+    def rounds(self, rounds: int) -> None:
+        _rounds.__set__(self, rounds)
+
+
+class AskedWhile(TurnPlace):
+    """The same, whose place has been asked: it may take long, and end before a turn of it does."""
+
+    __slots__ = ()
+
+    @property
+    def rounds(self) -> int:  # type: ignore[override]
+        turns = self.turns
+        turns.short_loops += 1
+        rounds = _rounds.__get__(self)
+        if turns.short_loops > MOST_UNASKED:
+            turns.short_loops = 0
+            fewer = turns.shorten(rounds)
+            if fewer is None:
+                self.__class__ = TurnPlace
+            else:
+                _rounds.__set__(self, rounds := fewer)
+        return rounds
 
     @rounds.setter
     def rounds(self, rounds: int) -> None:

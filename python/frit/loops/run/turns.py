@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 # Of a body, one behind the other: so to count adds little to a round. And nodes of a short one.
 COPIES, MOST_COPIES, SHORT_BODY = 3, 16, 40
 MOST = 1 << 14  # rounds of a turn, and so many times the copies
+# Of a turn that is shorter than the loop mostly is, and times in a row that a loop ends before its
+# place is asked, behind which its turns are a quarter as long.
+LEAST_TURN, MOST_UNASKED = 1e-4, 64
 NEVER = 1 << 60
 TURN = 5e-3  # seconds that one takes, where that is known
 FEW = 3  # turns: what they take is no time that passed between two loops
@@ -95,6 +98,7 @@ class Turns:
         self.entered: Any = None  # the iterator of a `for` for which it is so
         self.ahead = self.carried = 0  # rounds of a `for`: before it ends; of turns that ended so
         self.short_loops = 0  # one behind the other
+        self.most = MOST  # rounds of a turn
 
     def end(self, now: float, rounds: int) -> float:
         """What the turn has taken."""
@@ -146,4 +150,12 @@ class Turns:
         """The rounds of the next one."""
         if self.count < FEW:
             return self.first
-        return max(1, min(MOST, int(self.least / self.each)))
+        return max(1, min(self.most, int(self.least / self.each)))
+
+    def shorten(self, rounds: int) -> int | None:
+        """The rounds of the next ones, where they have been too long; None: the loop is short."""
+        fewer = rounds // 4
+        if self.count < FEW or fewer * self.each < LEAST_TURN:
+            return None
+        self.most = fewer
+        return fewer
