@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 import warnings
 
 import numpy as np
@@ -261,3 +262,70 @@ def bits(items, op, s):
 @pytest.mark.parametrize("items", [[1, 5, 2], [0, 1], [], [1.0, 2.5], np.array([1, 5, 2, 2])])
 def test_bits_of_booleans_are_booleans(op, start, items):
     assert repr(frit.parallelize(bits)(items, op, start)) == repr(bits(items, op, start))
+
+
+def sized(x, o, g):
+    n = 0
+    for i in range(len(x)):
+        o[i] = KIND(x[i])
+        n += int(x[i] > g)
+        o[i] += KIND(i) - KIND(g)
+    return n
+
+
+@pytest.mark.parametrize("kind", ["b", "B", "h", "H", "i", "I", "l", "L"])
+def test_integers_of_a_size_are_numpys(kind):
+    function = types.FunctionType(sized.__code__, {"KIND": np.dtype(kind).type, "int": int})
+    compiled = frit.parallelize(function)
+    rng = np.random.default_rng(0)
+    for top in (100, 100_000, 1e19):
+        numbers = rng.standard_normal(60) * top
+        for dtype in "dfelB?L":
+            with np.errstate(all="ignore"):
+                x = (abs(numbers) if dtype in "BL?" else numbers).astype(dtype)
+            for g in (1, 2.5, np.float32(2), np.int16(3), -1):
+                outcomes = []
+                for run in (function, compiled):
+                    o = np.zeros(60, kind)
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        try:
+                            result = run(x, o, g)
+                        except Exception as error:
+                            result = repr(error)
+                    outcomes.append((str(result), o.tobytes()))
+                assert outcomes[0] == outcomes[1], f"{dtype} {top} {g}"
+
+
+def asked(x, o, b, g):
+    n = 0
+    for i in range(len(x)):
+        if np.isnan(x[i]) or np.isinf(x[i]):
+            n += 1
+            continue
+        o[i] = np.sign(x[i]) + np.trunc(x[i]) + np.copysign(2.0, x[i])
+        o[i] += np.deg2rad(x[i]) + np.degrees(x[i]) - np.radians(x[i]) * np.rad2deg(x[i])
+        b[i] = np.isfinite(x[i] * g)
+        if np.signbit(x[i]):
+            n += 10
+        if np.isnan(g):
+            n += 1000
+        if not np.isfinite(i):
+            n += 100
+    return n
+
+
+@pytest.mark.parametrize("dtype", ["d", "f", "e", "l", "i"])
+def test_numbers_are_asked_by_numpys_functions(dtype):
+    compiled = frit.parallelize(asked)
+    numbers = np.random.default_rng(0).standard_normal(500) * 100
+    x = numbers.astype(dtype)
+    if dtype in "dfe":
+        x[::7], x[1::11], x[2::13] = np.nan, np.inf, -0.0
+    for g in (1.0, np.float32(2), 3, float("nan")):
+        outcomes = []
+        for run in (asked, compiled):
+            o, b = np.zeros(500), np.zeros(500, bool)
+            outcomes.append((run(x, o, b, g), o.tobytes(), b.tobytes()))
+        assert outcomes[0] == outcomes[1]
+    assert "# reduction" in str(frit.explain(compiled))

@@ -50,6 +50,7 @@ _OF_PYTHON = ("hypot", "sqrt")  # not of C's library; the root is exact
 _TESTS = {"isnan": "Isnan", "isinf": "Isinf", "isfinite": "Isfinite"}
 # Functions that give an int of a float, and the op before the cast.
 _WHOLE = {int: None, round: "Rint", math.floor: "Floor", math.ceil: "Ceil", math.trunc: None}
+_INTEGER_TYPES = {numpy.dtype(code).type: code for code in INTEGERS}
 _UFUNCS = {
     name: FUNCTIONS[name][0]
     for name in """
@@ -62,6 +63,15 @@ _UFUNCS = {
     "absolute": "Absolute",
     "maximum": "Maximum",
     "minimum": "Minimum",
+    "sign": "Sign",
+    "trunc": "Trunc",
+    "copysign": "Copysign",
+    "signbit": "Signbit",
+    "deg2rad": "Deg2rad",
+    "radians": "Radians",
+    "rad2deg": "Rad2deg",
+    "degrees": "Degrees",
+    **_TESTS,
 }
 # Of a number of NumPy's or of Python's a ufunc makes the same.
 _ALIKE = ({"float", "d"}, {"complex", "D"})
@@ -330,6 +340,11 @@ class Calls:
             raise Refused(node, "a call of trunc() with a number that does not know it")
         if function is math.isqrt and len(values) == 1 and values[0].kind in ("int", *INTEGERS):
             return self.whole_root(node, values[0])
+        if function in _INTEGER_TYPES and len(values) == 1:
+            return self.sized_integer(node, values[0], _INTEGER_TYPES[function])
+        if function is builtins.int and len(values) == 1 and values[0].kind == "?":
+            truth = self.writer.cast(self.emit(values[0], "?"), "l")
+            return Value("int", truth, form=self.forms.between(0, 1))
         if function in _WHOLE and len(values) == 1:
             return self.whole_part(node, values[0], _WHOLE[function])
         arity = 2 if name in ("atan2", "hypot", "pow", "fmod", "copysign") else 1
@@ -363,6 +378,31 @@ class Calls:
         self.fail_where(self.writer.apply("LogicalNot", [small]))
         held = self.writer.apply("Select", [small, real, self.writer.constant(0.0, "d")])
         return Value("int", self.writer.cast(held, "l"), form=self.loose_form(-most, most))
+
+    def sized_integer(self, node: ast.AST, x: Value, code: str) -> Value:
+        """np.int32() and the like: NumPy's integers wrap, others that do not fit are Python's."""
+        limits = numpy.iinfo(code)
+        if x.kind == "?" or x.kind in INTEGERS and not x.mixed:
+            return Value(code, self.writer.cast(self.emit(x, x.dtype), code))
+        if x.kind in ("int", "bool"):
+            x = self.integer_of(node, self.plain_int(x))
+            self.require_value(x, max(limits.min, -(2**62)), min(limits.max, 2**62))
+            return Value(code, self.writer.cast(self.emit(x, "l"), code))
+        if x.dtype not in FLOATS:
+            raise Refused(node, "an integer of this")
+        real = self.writer.apply("Trunc", [self.emit(x, "d")])
+        ends = max(limits.min, -(2**48)), min(limits.max, 2**48)
+        low, high = (self.writer.constant(float(end), "d") for end in ends)
+        fits = self.writer.apply(
+            "LogicalAnd",
+            [
+                self.writer.apply("LessEqual", [low, real]),
+                self.writer.apply("LessEqual", [real, high]),
+            ],
+        )
+        self.fail_where(self.writer.apply("LogicalNot", [fits]))
+        held = self.writer.apply("Select", [fits, real, self.writer.constant(0.0, "d")])
+        return Value(code, self.writer.cast(self.writer.cast(held, "l"), code))
 
     def whole_root(self, node: ast.AST, x: Value) -> Value:
         """math.isqrt(): below 2**52 it is the whole part of the root, which is rounded to none."""
