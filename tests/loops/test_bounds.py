@@ -394,3 +394,61 @@ def test_bounds_that_follow_from_one_another_come_to_an_end():
         expected = outcome(program.function(), arguments)
         got = outcome(frit.parallelize(program.function()), arguments)
         assert same_outcome(expected, got)
+
+
+def first_of_rows(data, indices, pointers, x):
+    for j in range(len(pointers) - 1):
+        x[j] += data[pointers[j]]
+
+
+def divided_rows(data, indices, pointers, x):
+    for i in range(len(pointers) - 1):
+        total = 0.0
+        for q in range(pointers[i], pointers[i + 1]):
+            total += data[q] * indices[q]
+        x[i] = total / data[pointers[i]]
+
+
+def solved_backwards(data, indices, pointers, x):
+    n = len(x)
+    for j in range(n - 1, -1, -1):
+        x[j] /= data[pointers[j]]
+        t = x[j]
+        for i in range(pointers[j] + 1, pointers[j + 1]):
+            x[indices[i]] -= data[i] * t
+
+
+def some_of_rows(data, indices, pointers, x):
+    for i in range(2, len(pointers) - 3, 2):
+        x[i] += data[pointers[i + 1]] - data[pointers[i - 2] + 1]
+
+
+@pytest.mark.parametrize(
+    "function", [first_of_rows, divided_rows, solved_backwards, some_of_rows]
+)
+def test_indices_that_no_round_reads_may_be_anything(function):
+    """The last pointer of a sparse matrix is one past the data."""
+    rng = np.random.default_rng(0)
+    compiled = frit.parallelize(function)
+    pointers = np.arange(0, 5 * 40 + 1, 5)
+    wrong = pointers.copy()
+    wrong[7] = 5 * 40
+    far = pointers.copy()
+    far[7], far[-1] = 5 * 40 + 3, 10**12
+    negative = pointers - 3
+    calls = [pointers, pointers, wrong, pointers, far, negative, pointers[:1], pointers[:2]]
+    ran = []
+    for given in [*calls, pointers.astype("i4"), pointers[::-1].copy(), pointers]:
+        data, indices = rng.random(200) + 1, rng.integers(0, 40, 200)
+        outcomes = []
+        for run in (function, compiled):
+            x = np.ones(max(len(given) - 1, 0))
+            try:
+                run(data, indices, given, x)
+                error = None
+            except Exception as raised:
+                error = type(raised), str(raised)
+            outcomes.append((error, x.tobytes()))
+        assert outcomes[0] == outcomes[1]
+        ran.append(str(frit.explain(compiled)))
+    assert "an error is possible" not in ran[1] and "Python" not in ran[1]

@@ -24,9 +24,14 @@ def names_in(text: str) -> set[str]:
     return {name for name in text.translate(_NO_NAMES).split() if not name[0].isdigit()}
 
 
-def scanned_in(text: str) -> list[int]:
-    """Numbers of the arrays whose least and largest elements the condition names."""
-    return sorted({int(n[1:-3]) for n in names_in(text) if n[0] == "m" and n[1:2].isdigit()})
+def scanned_in(text: str) -> list[tuple[int, int]]:
+    """Arrays whose least and largest elements the condition names, and which part (-1: all)."""
+    found = set()
+    for name in names_in(text):
+        if name[0] == "m" and name[1:2].isdigit():
+            array, _, part = name[1:-3].partition("w")
+            found.add((int(array), int(part) if part else -1))
+    return sorted(found)
 
 
 class Guards:
@@ -46,6 +51,7 @@ class Guards:
     kept_rows: set[int]
     has_signature: bool
     asked: Asked
+    read_parts: dict[tuple[int, str, str], int]  # of arrays of indices: their first and last place
     capacities: dict[int, list[Callable[[], str]]]
 
     def require(self, form: Form, least: int | str | None, most: int | str | None) -> None:
@@ -89,12 +95,18 @@ class Guards:
         """What the names in the text are."""
         lines = []
         text = self.in_full(text)
-        for name in sorted(names_in(text)):
+        scanned = scanned_in(text)
+        parts = [place for place, part in self.read_parts.items() if (place[0], part) in scanned]
+        for name in sorted(names_in(" ".join([text, *(x for part in parts for x in part[1:])]))):
             if name[0] == "e" and name[1:2].isdigit():
                 array, _, axis = name[1:].partition("_")
                 lines.append(f"{name} = v{array}.shape[{axis}]")
-        for array in scanned_in(text):
+        for array in (array for array, part in scanned if part < 0):
             lines.append(f"m{array}_lo, m{array}_hi = index_range(v{array})")
+        for array, first, last in parts:
+            name = f"m{array}w{self.read_parts[array, first, last]}"
+            part = f"v{array}[max({first}, 0):{last} + 1]"
+            lines.append(f"{name}_lo, {name}_hi = index_range({part})")
         used = names_in(text)
         lines += [
             f"{name} = {long}" for long, name in self.forms.long_texts.items() if name in used
@@ -109,6 +121,14 @@ class Guards:
                 found.append(long)
                 due |= names_in(long)
         return " ".join(found)
+
+    def note_parts(self, texts: Sequence[str]) -> None:
+        """Of indices that do not hold at this call, those that are read may: without the last."""
+        scanned = scanned_in(self.in_full(" ".join(texts)))
+        whole = {self.inputs.names[array] for array, part in scanned if part < 0}
+        if whole - self.knowledge.parted and not self.holds_now(texts):
+            self.knowledge.parted |= whole
+            raise Again
 
     def make_guard(self) -> types.FunctionType:
         texts: list[str] = []
@@ -148,9 +168,10 @@ class Guards:
                     raise Refused(None, f"it is not certain that {text}")
                 continue
             kept.append(text)
+        self.note_parts(kept)
         every = self.in_full(" ".join(kept))
         self.has_signature = all(map(self.is_in_signature, names_in(every)))
-        for array in scanned_in(every):
+        for array in dict.fromkeys(array for array, _ in scanned_in(every)):
             if array in self.written:
                 self.knowledge.unscanned.add(self.inputs.names[array])
                 raise Again

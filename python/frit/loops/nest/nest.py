@@ -91,6 +91,8 @@ class Knowledge:
     doubted: set[tuple[int, int]] = field(default_factory=set)  # where divisors may be 0
     # Arrays that the nest writes and that it reads indices from: nobody knows their bounds before.
     unscanned: set[str] = field(default_factory=set)
+    # Of these what is read is within bounds, where all of it is not (indptr[:-1]).
+    parted: set[str] = field(default_factory=set)
     # Variables that may become Python's kind again: the nest tells which kind they have.
     told: set[str] = field(default_factory=set)
     numbers_arrays: bool = False  # each small array that is made gets a number
@@ -145,6 +147,7 @@ class NestWriter(
         self.of_elements: set[int] = set()  # elements of arrays of integers
         self.narrowed: dict[int, str] = {}  # the same, where a condition bounds them
         self.conditions: list[Callable[[], list[str]]] = []
+        self.read_parts: dict[tuple[int, str, str], int] = {}
         self.divisors: dict[int, tuple[int, int]] = {}
         self.variables: dict[int, set[str]] = {}
         self.open_loops: list[tuple[Form, Form] | None] = []

@@ -6,7 +6,8 @@ import ast
 import math
 from typing import Any
 
-from frit.loops.nest.forms import LARGEST, Form, Symbol
+from frit.loops.nest.forms import LARGEST, Form, Symbol, Unbounded
+from frit.loops.nest.guard import names_in
 from frit.loops.nest.values import (
     INTEGERS,
     LIMITS,
@@ -32,6 +33,8 @@ class Views:
 
     writer: Any
     forms: Any
+    knowledge: Any
+    read_parts: dict[tuple[int, str, str], int]
     positions: list[tuple[int, int, ast.AST]]
     written: set[int]
     numpy_floats: bool
@@ -236,10 +239,24 @@ class Views:
         id = self.writer.load(array.parameter, self.indices_of(view), line)
         value = Value(array.dtype, id)
         if array.dtype in INTEGERS and array.name not in self.knowledge.unscanned:
-            least, most = (self.forms.of_text(f"m{array.number}_{x}", None) for x in ("lo", "hi"))
+            part = self.part_read(view)
+            least, most = (self.forms.of_text(f"{part}_{x}", None) for x in ("lo", "hi"))
             value.form = self.forms.symbol(Symbol(low=[least], high=[most]))
             self.of_elements |= {symbol for symbol, _ in value.form.terms}
         return value
+
+    def part_read(self, view: View) -> str:
+        """The name that the guard has for the elements among which this one is."""
+        number, axis = view.array.number, view.axes[0] if len(view.axes) == 1 else None
+        if view.array.name in self.knowledge.parted and isinstance(axis, Value) and axis.form:
+            try:
+                ends = self.forms.least(axis.form), self.forms.most(axis.form)
+            except Unbounded:
+                return f"m{number}"
+            names = names_in(" ".join(ends)) - {"min", "max"}
+            if all(name[0] in "ev" for name in names):
+                return f"m{number}w{self.read_parts.setdefault((number, *ends), len(self.read_parts))}"
+        return f"m{number}"
 
     def store(self, node: ast.AST, view: View, value: Value) -> None:
         """array[..] = value. NumPy raises where an array of signed integers does not hold it."""
