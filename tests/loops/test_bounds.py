@@ -6,6 +6,7 @@ import copy
 import linecache
 import os
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -423,9 +424,7 @@ def some_of_rows(data, indices, pointers, x):
         x[i] += data[pointers[i + 1]] - data[pointers[i - 2] + 1]
 
 
-@pytest.mark.parametrize(
-    "function", [first_of_rows, divided_rows, solved_backwards, some_of_rows]
-)
+@pytest.mark.parametrize("function", [first_of_rows, divided_rows, solved_backwards, some_of_rows])
 def test_indices_that_no_round_reads_may_be_anything(function):
     """The last pointer of a sparse matrix is one past the data."""
     rng = np.random.default_rng(0)
@@ -452,3 +451,58 @@ def test_indices_that_no_round_reads_may_be_anything(function):
         assert outcomes[0] == outcomes[1]
         ran.append(str(frit.explain(compiled)))
     assert "an error is possible" not in ran[1] and "Python" not in ran[1]
+
+
+def neighbours(dem, rows, columns, out):
+    m, n = dem.shape
+    for i in range(m):
+        for j in range(n):
+            for k in range(len(rows)):
+                ii = i + rows[k]
+                jj = j + columns[k]
+                if ii < 0 or jj < 0 or ii >= m or jj >= n:
+                    continue
+                out[i, j] += dem[ii, jj] * (k + 1)
+
+
+def neighbours_within(dem, rows, columns, out):
+    m, n = dem.shape
+    for i in range(m):
+        for j in range(n):
+            for k in range(len(rows)):
+                ii, jj = i + rows[k] * 2 - 1, j - columns[k]
+                if 0 <= ii < m and 0 <= jj < n and ii != jj:
+                    out[i, j] += dem[ii, jj] + ii
+
+
+def neighbours_below(dem, rows, columns, out):
+    m, n = dem.shape
+    for i in range(m):
+        for k in range(len(rows)):
+            ii = i + rows[k]
+            if ii < m:
+                out[i, 0] += dem[ii, columns[k]]
+
+
+@pytest.mark.parametrize("function", [neighbours, neighbours_within, neighbours_below])
+@pytest.mark.parametrize("kind", ["l", "i", "h", "b", "B"])
+def test_conditions_bound_indices_of_numpys_integers(function, kind):
+    compiled = frit.parallelize(function)
+    rng = np.random.default_rng(1)
+    for m, n, most in [(9, 12, 1), (9, 12, 1), (130, 140, 100), (3, 3, 120), (9, 12, 2), (0, 4, 1)]:
+        dem = rng.random((m, n))
+        offsets = rng.integers(0 if kind == "B" else -most, most + 1, (2, 8)).astype(kind)
+        outcomes = []
+        for run in (function, compiled):
+            out = np.zeros((m, n))
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                try:
+                    run(dem, offsets[0], offsets[1], out)
+                    error = None
+                except Exception as raised:
+                    error = type(raised), str(raised)
+            outcomes.append((error, out.tobytes()))
+        assert outcomes[0] == outcomes[1], f"{m} {n} {most}"
+    if function is not neighbours_below and kind in "li":
+        assert "# parallel" in str(frit.explain(compiled))

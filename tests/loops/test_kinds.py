@@ -264,6 +264,9 @@ def test_bits_of_booleans_are_booleans(op, start, items):
     assert repr(frit.parallelize(bits)(items, op, start)) == repr(bits(items, op, start))
 
 
+KIND = np.int32
+
+
 def sized(x, o, g):
     n = 0
     for i in range(len(x)):

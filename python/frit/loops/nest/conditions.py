@@ -33,6 +33,8 @@ ONE = Form((), 1)
 MOST_CHARACTERS = 64  # of a text in which a character may be
 _OPERANDS = (Value, View, Row)
 
+_EXACT = "bBhHiIl"  # integers that are compared as Python's are
+
 
 class Conditions:
     """Mixed into NestWriter."""
@@ -312,8 +314,7 @@ class Conditions:
             return Form((), node.value)
         if isinstance(node, ast.Name) and node.id in self.env:
             value = self.env[node.id]
-            is_int = isinstance(value, Value) and value.kind == "int" and not value.needs
-            return value.form if is_int else None
+            return self.form_as_int(value) if isinstance(value, Value) else None
         if isinstance(node, ast.Name) and type(self.surroundings.get(node.id)) is int:
             return Form((), self.surroundings[node.id])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -333,6 +334,21 @@ class Conditions:
         with self.block(set()):
             self.refine(test, holds)
             return self.forms.pinned(form)
+
+    def form_as_int(self, value: Value) -> Form | None:
+        """Of a number of NumPy's the same, if at this call none of those it is made of wraps."""
+        if value.kind == "int" and not value.needs:
+            return value.form
+        if value.form is None or value.mixed or value.kind not in ("int", *_EXACT):
+            return None
+        for form, least, most in value.needs:
+            below = self.signs_now(form - Form((), least))
+            above = self.signs_now(form - Form((), most))
+            if below is None or above is None or below[0] < 0 or above[1] > 0:
+                return None
+        for form, least, most in value.needs:
+            self.require(form, least, most)
+        return value.form
 
     def form_of_extent(self, node: ast.expr) -> Form | None:
         """Of `a.shape[0]` and `len(a)`."""

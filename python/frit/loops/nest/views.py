@@ -255,7 +255,9 @@ class Views:
                 return f"m{number}"
             names = names_in(" ".join(ends)) - {"min", "max"}
             if all(name[0] in "ev" for name in names):
-                return f"m{number}w{self.read_parts.setdefault((number, *ends), len(self.read_parts))}"
+                return (
+                    f"m{number}w{self.read_parts.setdefault((number, *ends), len(self.read_parts))}"
+                )
         return f"m{number}"
 
     def store(self, node: ast.AST, view: View, value: Value) -> None:
