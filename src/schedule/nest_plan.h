@@ -54,8 +54,8 @@ struct PlanNode {
   // earlier w, so rectangles of (i, w) are tiles: Grain::Wave launches those of each diagonal.
   std::int64_t skew = 0;
   std::int32_t skewed = -1;  // the loop j
-  // Compiled code runs it row by row, each along j, where that takes less than lanes do: the node of
-  // the loop j stands in `body` (and says in_tile in a tile), that of its lanes in `other`.
+  // Compiled code runs it row by row, each along j, where that takes less than lanes do: the node
+  // of the loop j stands in `body` (and says in_tile in a tile), that of its lanes in `other`.
   bool by_rows = false;
   // In NestPlan::products: done by BLAS if it can; else by the nodes in `body`.
   std::int32_t product = -1;

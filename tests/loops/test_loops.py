@@ -718,7 +718,11 @@ def grown(a, n, x):
     [
         (gathered, (99, 250), "an error is possible, k + n <= b.shape[0] does not hold"),
         (gathered, (101, 3), "an error is possible, n <= index.shape[0] does not hold"),
-        (gathered, (99, 3, 201), "an error is possible, index.max() < b.shape[0] does not hold"),
+        (
+            gathered,
+            (99, 3, 201),
+            "an error is possible, index[..].max() < b.shape[0] does not hold",
+        ),
         (grown, (np.ones(60), 60, 2**60), "an int may grow too large, with x as given"),
     ],
 )

@@ -124,11 +124,12 @@ class Guards:
 
     def note_parts(self, texts: Sequence[str]) -> None:
         """Of indices that do not hold at this call, those that are read may: without the last."""
-        scanned = scanned_in(self.in_full(" ".join(texts)))
-        whole = {self.inputs.names[array] for array, part in scanned if part < 0}
-        if whole - self.knowledge.parted and not self.holds_now(texts):
-            self.knowledge.parted |= whole
-            raise Again
+        for text in texts:
+            scanned = scanned_in(self.in_full(text))
+            whole = {self.inputs.names[array] for array, part in scanned if part < 0}
+            if whole - self.knowledge.parted and not self.holds_now([text]):
+                self.knowledge.parted |= whole
+                raise Again
 
     def make_guard(self) -> types.FunctionType:
         texts: list[str] = []

@@ -16,7 +16,7 @@ LARGE = 1 << 40  # bounds beyond are there for ints that grow, not for indices
 LONGEST = 120  # letters of a condition that is told
 MAYBE = "an error is possible at this call"
 _NOTHING = re.compile(r"(?<![\w*])1\*|\+0(?=\))")
-_NAME = re.compile(r"\b(?:v(\d+)|e(\d+)_(\d+)|m(\d+)_(lo|hi))\b")
+_NAME = re.compile(r"\b(?:v(\d+)|e(\d+)_(\d+)|m(\d+)(w\d+)?_(lo|hi))\b")
 
 
 def why_not(guard: types.FunctionType, values: Sequence[Any], names: Sequence[str]) -> str:
@@ -33,12 +33,13 @@ def why_not(guard: types.FunctionType, values: Sequence[Any], names: Sequence[st
 
 def in_words(condition: str, names: Sequence[str]) -> str:
     def named(found: re.Match[str]) -> str:
-        value, array, axis, scanned, end = found.groups()
+        value, array, axis, scanned, part, end = found.groups()
         if value is not None:
             return names[int(value)]
         if array is not None:
             return f"{names[int(array)]}.shape[{axis}]"
-        return f"{names[int(scanned)]}.{'min' if end == 'lo' else 'max'}()"
+        read = "[..]" if part else ""  # not all of it
+        return f"{names[int(scanned)]}{read}.{'min' if end == 'lo' else 'max'}()"
 
     if condition.startswith("not overlap("):
         first, second = (names[int(k)] for k in re.findall(r"\bv(\d+)", condition))
