@@ -118,7 +118,7 @@ class TurnPlace(Place):
         turns.has_paused = left != 0 and (pays or not turns.is_measured)
         if turns.due and left > 0:
             index = rounds.index(found[self.outputs.index(self.node.target.id)])
-            iterator.__setstate__(index + 1)
+            go_on_behind(index, rounds, iterator)
         # A module's own that has paused goes on as behind any other turn.
         turns.is_at_once = left != 0 and pays and not (left < 0 and self.is_module)
         turns.entered = iterator if turns.is_at_once else None
@@ -275,6 +275,23 @@ class AskedWhile(TurnPlace):
 
 
 _rounds: Any = vars(TurnPlace)["rounds"]
+
+
+def _counts_from_here() -> bool:
+    """Whether the state of a range's iterator is a number of rounds to skip (Python 3.12)."""
+    iterator: Any = iter(range(3))
+    next(iterator)
+    iterator.__setstate__(1)
+    return next(iterator) == 2
+
+
+_IS_RELATIVE = _counts_from_here()
+
+
+def go_on_behind(index: int, rounds: range, iterator: Any) -> None:
+    """Its next number is the one behind this one of the range."""
+    done = len(rounds) - iterator.__length_hint__() if _IS_RELATIVE else 0
+    iterator.__setstate__(index + 1 - done)
 
 
 def due_of(rounds: range, iterator: Any) -> tuple[int, int, int]:
