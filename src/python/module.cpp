@@ -246,6 +246,10 @@ void add_engine(nb::module_& m) {
     numpy_calls = 0;
   });
   m.def("threads", threads);
+  m.def(
+      "hold_engine", [] { Engine::lock().lock(); },
+      "Before a fork: nobody else records meanwhile.");
+  m.def("let_engine_go", [] { Engine::lock().unlock(); });
   m.def("set_threads", set_threads, "n"_a);
   m.def(
       "set_lazy",

@@ -70,7 +70,10 @@ class Parallelized:
         self.run, shown = function, self.shown()
         names = self.function.__code__.co_freevars
         if shown is not None and function.__code__.co_freevars == names:
-            shown.__code__ = function.__code__
+            from frit._quiet import without_warnings
+
+            with without_warnings():  # of a generator's code in place of a function's
+                shown.__code__ = function.__code__
 
     def rewritten(self) -> types.FunctionType:
         from frit import _kept

@@ -35,6 +35,7 @@ def __dir__() -> list[str]:
 
 if enabled:
     from frit import _core
+    from frit import _quiet as _quiet  # forks wait for what it says
     from frit._importer import unseen as _unseen
     from frit.numpy import _namespace, _native
 
