@@ -38,9 +38,21 @@ bool Array::writable() const { return base_ && base_->writable; }
 
 void refuse_empty_handle() { throw ValueError("an empty handle, not an array"); }
 
+namespace {
+
+[[noreturn]] void refuse_axis(int axis, int ndim) {
+  throw ValueError(text("axis ", axis, " is out of bounds for array of dimension ", ndim));
+}
+
+}  // namespace
+
 void check_axis(int axis, int ndim) {
-  if (axis < 0 || axis >= ndim)
-    throw ValueError(text("axis ", axis, " is out of bounds for array of dimension ", ndim));
+  if (axis < 0 || axis >= ndim) refuse_axis(axis, ndim);
+}
+
+int axis_of(int axis, int ndim) {
+  if (axis < -ndim || axis >= ndim) refuse_axis(axis, ndim);
+  return axis < 0 ? axis + ndim : axis;
 }
 
 Array fresh(LayoutRef layout, DType dtype) {

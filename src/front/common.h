@@ -56,6 +56,8 @@ bool is_plain_window(std::span<const std::int64_t> shape, std::span<const std::i
 
 // Refuses an axis that is not there; those from the end are not counted here. (ValueError)
 void check_axis(int axis, int ndim);
+// An axis that may be counted from the end, as one from the first. (ValueError)
+int axis_of(int axis, int ndim);
 
 // Refuses to write to memory that is not ours to write. (ValueError)
 void check_writable(const Array& a);

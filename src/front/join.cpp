@@ -1,17 +1,25 @@
 // join.cpp: arrays one behind another.
+#include "front/join.h"
+
 #include "front/common.h"
 
 namespace frit {
+
+void store_parts(const Array& whole, std::span<const Array> parts, std::size_t axis) {
+  std::int64_t offset = whole.offset();
+  for (const Array& part : parts) {
+    if (part.size() > 0)
+      assign(window(whole, part.shape(), whole.strides(), offset, whole.dtype()), part);
+    offset += part.shape()[axis] * whole.strides()[axis];
+  }
+}
 
 Array concatenate(std::span<const Array> parts, int axis) {
   if (parts.empty()) throw ValueError("need at least one array to concatenate");
   for (const Array& part : parts) check_array(part);
   const int ndim = parts[0].ndim();
   if (ndim == 0) throw ValueError("zero-dimensional arrays cannot be concatenated");
-  const int from_first = axis < 0 ? axis + ndim : axis;
-  if (from_first < 0 || from_first >= ndim)
-    throw ValueError(text("axis ", axis, " is out of bounds for array of dimension ", ndim));
-  const auto along = static_cast<std::size_t>(from_first);
+  const auto along = static_cast<std::size_t>(axis_of(axis, ndim));
   std::vector<std::int64_t> shape(parts[0].shape().begin(), parts[0].shape().end());
   std::vector<DType> types;
   shape[along] = 0;
@@ -35,12 +43,7 @@ Array concatenate(std::span<const Array> parts, int axis) {
     types.push_back(parts[k].dtype());
   }
   const Array whole = empty(shape, promote(types));
-  std::int64_t offset = 0;
-  for (const Array& part : parts) {
-    if (part.size() > 0)
-      assign(window(whole, part.shape(), whole.strides(), offset, whole.dtype()), part);
-    offset += part.shape()[along] * whole.strides()[along];
-  }
+  store_parts(whole, parts, along);
   return whole;
 }
 
@@ -51,10 +54,7 @@ Array stack(std::span<const Array> parts, int axis) {
     check_array(part);
     if (!std::ranges::equal(part.shape(), parts[0].shape()))
       throw ValueError("all input arrays must have the same shape");
-    const int ndim = part.ndim() + 1;
-    const int from_first = axis < 0 ? axis + ndim : axis;
-    if (from_first < 0 || from_first >= ndim)
-      throw ValueError(text("axis ", axis, " is out of bounds for array of dimension ", ndim));
+    const int from_first = axis_of(axis, part.ndim() + 1);
     std::vector<std::int64_t> shape(part.shape().begin(), part.shape().end()),
         strides(part.strides().begin(), part.strides().end());
     shape.insert(shape.begin() + from_first, 1);

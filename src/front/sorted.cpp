@@ -56,37 +56,15 @@ SortLoops loops_of() {
           .is_stable = true};
 }
 
+// Halves are sorted as floats.
 SortLoops loops_for(DType dtype) {
   switch (dtype) {
-    case DType::Bool:
-    case DType::UInt8:
-      return loops_of<std::uint8_t>();
-    case DType::Int8:
-      return loops_of<std::int8_t>();
-    case DType::Int16:
-      return loops_of<std::int16_t>();
-    case DType::UInt16:
-      return loops_of<std::uint16_t>();
-    case DType::Int32:
-      return loops_of<std::int32_t>();
-    case DType::UInt32:
-      return loops_of<std::uint32_t>();
-    case DType::Int64:
-      return loops_of<std::int64_t>();
-    case DType::UInt64:
-      return loops_of<std::uint64_t>();
-    case DType::Float32:
-      return loops_of<float>();
-    case DType::Float64:
-      return loops_of<double>();
-    case DType::Complex64:
-      return loops_of<std::complex<float>>();
-    case DType::Complex128:
-      return loops_of<std::complex<double>>();
-    case DType::Float16:
-      break;
+#define FRIT_DTYPE(Name, name, code, kind, size, type) \
+  case DType::Name:                                    \
+    return loops_of<type>();
+#include "ops/dtype.def"
+#undef FRIT_DTYPE
   }
-  check(false, "halves are sorted as floats");
   return {};
 }
 
@@ -102,9 +80,7 @@ Array with_last(const Array& x, int axis) {
 template <class Work>
 Array along(const Array& x, int axis, DType dtype, Work&& work) {
   check_array(x);
-  const int from_first = axis < 0 ? axis + x.ndim() : axis;
-  if (from_first < 0 || from_first >= x.ndim())
-    throw ValueError(text("axis ", axis, " is out of bounds for array of dimension ", x.ndim()));
+  const int from_first = axis_of(axis, x.ndim());
   const bool is_last = from_first == x.ndim() - 1;
   const Array lines = is_last ? x : with_last(x, from_first);
   const Array rows = lines.c_contiguous() ? lines : copy(lines, 'C');

@@ -190,9 +190,7 @@ void dealloc(PyObject* object) {
 
 PyObject* bind(PyObject* object, PyObject* instance, PyObject*) {
   const FallbackObject& self = fallback_of(object);
-  if (!instance || instance == Py_None || !(self.is_method || becomes_method(self.function)))
-    return Py_NewRef(object);
-  return PyMethod_New(object, instance);
+  return bound(object, instance, self.is_method || becomes_method(self.function));
 }
 
 PyObject* represent(PyObject* object) { return PyObject_Repr(fallback_of(object).function); }

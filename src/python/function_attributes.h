@@ -15,6 +15,12 @@ inline bool becomes_method(PyObject* function) {
          std::string_view(Py_TYPE(function)->tp_name).ends_with("_ArrayFunctionDispatcher");
 }
 
+// What a class's attribute is to an object of it.
+inline PyObject* bound(PyObject* function, PyObject* instance, bool is_method) {
+  if (!instance || instance == Py_None || !is_method) return Py_NewRef(function);
+  return PyMethod_New(function, instance);
+}
+
 // Object: a struct with `function`, which is NumPy's, and `dictionary`.
 template <class Object>
 struct FunctionAttributes {
@@ -39,11 +45,8 @@ struct FunctionAttributes {
     return nullptr;
   }
   static PyObject* signature_of(PyObject* function) {
-    PyObject* const inspect = PyImport_ImportModule("inspect");
-    if (!inspect) return nullptr;
-    PyObject* const signature = PyObject_CallMethod(inspect, "signature", "O", function);
-    Py_DECREF(inspect);
-    return signature;
+    const Ref inspect = Ref::steal(PyImport_ImportModule("inspect"));
+    return inspect ? PyObject_CallMethod(inspect.get(), "signature", "O", function) : nullptr;
   }
   static int set(PyObject* object, PyObject* value, void* name) {
     auto& self = *reinterpret_cast<Object*>(object);

@@ -6,6 +6,7 @@
 
 #include "engine/pack.h"
 #include "front/dense.h"
+#include "front/join.h"
 #include "python/array_type.h"
 #include "python/interop.h"
 #include "python/methods.h"
@@ -163,12 +164,7 @@ struct Concatenate {
       if (!can_cast(part.dtype(), target.dtype(), Casting::SameKind) ||
           may_share_memory(part, target))
         throw Unfit{"concatenate into this array"};
-    std::int64_t offset = target.offset();
-    for (const Array& part : parts) {
-      if (part.size() > 0)
-        assign(window(target, part.shape(), target.strides(), offset, target.dtype()), part);
-      offset += part.shape()[axis] * target.strides()[axis];
-    }
+    store_parts(target, parts, axis);
   }
 
   // Few elements that lie one part behind the other: moved at once. Else nothing.

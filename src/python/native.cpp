@@ -343,9 +343,7 @@ void dealloc(PyObject* object) {
 }
 
 PyObject* bind(PyObject* object, PyObject* instance, PyObject*) {
-  if (!instance || instance == Py_None || !becomes_method(native_of(object).function))
-    return Py_NewRef(object);
-  return PyMethod_New(object, instance);
+  return bound(object, instance, becomes_method(native_of(object).function));
 }
 
 // By its name in frit.numpy, as functions are.

@@ -185,19 +185,10 @@ bool is_or_holds_array(PyObject* key) {
   return false;
 }
 
-// With real arrays for ours.
-Ref real_key(PyObject* key) {
-  if (!PyTuple_CheckExact(key)) return real_object(key);
-  Ref keys = checked(PyTuple_New(PyTuple_GET_SIZE(key)));
-  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(key); ++k)
-    PyTuple_SET_ITEM(keys.get(), k, real_object(PyTuple_GET_ITEM(key, k)).release());
-  return keys;
-}
-
 PyObject* get(PyObject* ndarray, PyObject* key) {
   if (!is_or_holds_array(key)) [[likely]]
     return numpy_get(ndarray, key);
-  return guarded([&] { return numpy_get(ndarray, real_key(key).get()); });
+  return guarded([&] { return numpy_get(ndarray, real_deep(key).get()); });
 }
 
 // ---- assignments --------------------------------------------------------------------------------
@@ -239,7 +230,7 @@ int assign_value(PyObject* ndarray, PyObject* key, PyObject* value);
 
 int assign_by_real_key(PyObject* ndarray, PyObject* key, PyObject* value) {
   Ref real;
-  if (guarded_status([&] { real = real_key(key); }) < 0) return -1;
+  if (guarded_status([&] { real = real_deep(key); }) < 0) return -1;
   return assign_value(ndarray, real.get(), value);
 }
 

@@ -17,7 +17,7 @@ from frit._adapters import real_of
 from frit.loops.find.flow import text_in
 from frit.loops.nest.complexes import is_complex
 from frit.loops.nest.doubt import without_doubt
-from frit.loops.nest.forms import Form, Forms, Symbol
+from frit.loops.nest.forms import LARGEST, Form, Forms, Symbol
 from frit.loops.nest.generated import generated_in
 from frit.loops.nest.small_arrays import MAKERS
 from frit.loops.nest.values import (
@@ -50,6 +50,7 @@ _OF_PYTHON = ("hypot", "sqrt")  # not of C's library; the root is exact
 _TESTS = {"isnan": "Isnan", "isinf": "Isinf", "isfinite": "Isfinite"}
 # Functions that give an int of a float, and the op before the cast.
 _WHOLE = {int: None, round: "Rint", math.floor: "Floor", math.ceil: "Ceil", math.trunc: None}
+MOST_WHOLE = 2**48  # that a float is made an int of
 _INTEGER_TYPES = {numpy.dtype(code).type: code for code in INTEGERS}
 _UFUNCS = {
     name: FUNCTIONS[name][0]
@@ -342,9 +343,6 @@ class Calls:
             return self.whole_root(node, values[0])
         if function in _INTEGER_TYPES and len(values) == 1:
             return self.sized_integer(node, values[0], _INTEGER_TYPES[function])
-        if function is builtins.int and len(values) == 1 and values[0].kind == "?":
-            truth = self.writer.cast(self.emit(values[0], "?"), "l")
-            return Value("int", truth, form=self.forms.between(0, 1))
         if function in _WHOLE and len(values) == 1:
             return self.whole_part(node, values[0], _WHOLE[function])
         arity = 2 if name in ("atan2", "hypot", "pow", "fmod", "copysign") else 1
@@ -364,6 +362,8 @@ class Calls:
         """int() and the like: of a float that is not too large; else the nest is Python's."""
         if x.kind in ("int", "bool"):
             return self.plain_int(x)
+        if x.kind == "?" and op is None:  # trunc() was refused
+            return self.plain_int(Value("bool", self.emit(x, "?")))
         if x.kind in INTEGERS and not x.mixed:
             x = self.integer_of(node, x)
             return Value("int", x.id, form=x.form)
@@ -372,12 +372,19 @@ class Calls:
         real = self.emit(x, "d")
         if op is not None:
             real = self.writer.apply(op, [real])
-        most = 2**48
-        size = self.writer.apply("Absolute", [real])
-        small = self.writer.apply("LessEqual", [size, self.writer.constant(float(most), "d")])
-        self.fail_where(self.writer.apply("LogicalNot", [small]))
-        held = self.writer.apply("Select", [small, real, self.writer.constant(0.0, "d")])
-        return Value("int", self.writer.cast(held, "l"), form=self.loose_form(-most, most))
+        held = self.held_within(real, -MOST_WHOLE, MOST_WHOLE)
+        return Value("int", held, form=self.loose_form(-MOST_WHOLE, MOST_WHOLE))
+
+    def held_within(self, real: int, least: int, most: int) -> int:
+        """The whole part of a float; where that leaves the bounds the nest is Python's."""
+        apply, constant = self.writer.apply, self.writer.constant
+        low = apply("LessEqual", [constant(float(least), "d"), real])
+        high = apply("LessEqual", [real, constant(float(most), "d")])
+        fits = apply("LogicalAnd", [low, high])
+        self.fail_where(apply("LogicalNot", [fits]))
+        held = apply("Select", [fits, real, constant(0.0, "d")])
+        whole: int = self.writer.cast(held, "l")
+        return whole
 
     def sized_integer(self, node: ast.AST, x: Value, code: str) -> Value:
         """np.int32() and the like: NumPy's integers wrap, others that do not fit are Python's."""
@@ -386,23 +393,13 @@ class Calls:
             return Value(code, self.writer.cast(self.emit(x, x.dtype), code))
         if x.kind in ("int", "bool"):
             x = self.integer_of(node, self.plain_int(x))
-            self.require_value(x, max(limits.min, -(2**62)), min(limits.max, 2**62))
+            self.require_value(x, max(limits.min, -LARGEST), min(limits.max, LARGEST))
             return Value(code, self.writer.cast(self.emit(x, "l"), code))
         if x.dtype not in FLOATS:
             raise Refused(node, "an integer of this")
         real = self.writer.apply("Trunc", [self.emit(x, "d")])
-        ends = max(limits.min, -(2**48)), min(limits.max, 2**48)
-        low, high = (self.writer.constant(float(end), "d") for end in ends)
-        fits = self.writer.apply(
-            "LogicalAnd",
-            [
-                self.writer.apply("LessEqual", [low, real]),
-                self.writer.apply("LessEqual", [real, high]),
-            ],
-        )
-        self.fail_where(self.writer.apply("LogicalNot", [fits]))
-        held = self.writer.apply("Select", [fits, real, self.writer.constant(0.0, "d")])
-        return Value(code, self.writer.cast(self.writer.cast(held, "l"), code))
+        held = self.held_within(real, max(limits.min, -MOST_WHOLE), min(limits.max, MOST_WHOLE))
+        return Value(code, self.writer.cast(held, code))
 
     def whole_root(self, node: ast.AST, x: Value) -> Value:
         """math.isqrt(): below 2**52 it is the whole part of the root, which is rounded to none."""

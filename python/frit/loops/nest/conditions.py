@@ -64,6 +64,7 @@ class Conditions:
     loose: set[int]
     narrowed: dict[int, str]
     signs_now: Any
+    is_within_now: Any
     note_loose: Any
     number: Any
     one_of: Any
@@ -341,13 +342,10 @@ class Conditions:
             return value.form
         if value.form is None or value.mixed or value.kind not in ("int", *_EXACT):
             return None
-        for form, least, most in value.needs:
-            below = self.signs_now(form - Form((), least))
-            above = self.signs_now(form - Form((), most))
-            if below is None or above is None or below[0] < 0 or above[1] > 0:
-                return None
-        for form, least, most in value.needs:
-            self.require(form, least, most)
+        if not all(self.is_within_now(*need) for need in value.needs):
+            return None
+        for need in value.needs:
+            self.require(*need)
         return value.form
 
     def form_of_extent(self, node: ast.expr) -> Form | None:

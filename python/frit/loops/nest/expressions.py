@@ -84,7 +84,7 @@ class Expressions:
     require_text: Any
     row_binary: Any
     settled: Any
-    signs_now: Any
+    is_within_now: Any
     small_part: Any
     surroundings: dict[str, Any]
     writer: Any
@@ -156,7 +156,9 @@ class Expressions:
         """An int that stays within 64 bits."""
         assert value.form is not None
         is_loose = self.is_loose(value.form, *(x.form for x in operands))
-        if is_loose or (self.is_half_loose(value.form) and not self.is_held_now(value.form)):
+        if is_loose or (
+            self.is_half_loose(value.form) and not self.is_within_now(value.form, -LARGEST, LARGEST)
+        ):
             # The operands are within LARGEST, so that a sum does not wrap unseen.
             for operand in operands:
                 self.require_moderate(operand)
@@ -167,11 +169,6 @@ class Expressions:
         if reach is None or reach > LARGEST:
             self.require(value.form, -LARGEST, LARGEST)
         return value
-
-    def is_held_now(self, form: Form) -> bool:
-        """Whether its bounds at this call are those of an int of a nest."""
-        low, high = (self.signs_now(form + Form((), x)) for x in (LARGEST, -LARGEST))
-        return low is not None and high is not None and low[0] >= 0 >= high[1]
 
     def require_moderate(self, value: Value) -> None:
         """Loose ones are within LARGEST; the guard asks of others where that is not certain."""

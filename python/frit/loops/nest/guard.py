@@ -86,6 +86,11 @@ class Guards:
             return None
         return self.asked.signs(texts, self.prelude(" ".join(texts)))
 
+    def is_within_now(self, form: Form, least: int, most: int) -> bool:
+        """Whether its bounds at this call are known, and within these."""
+        low, high = (self.signs_now(form - Form((), end)) for end in (least, most))
+        return low is not None and high is not None and low[0] >= 0 >= high[1]
+
     def holds_now(self, texts: Sequence[str]) -> bool:
         """Whether these conditions hold at this call."""
         every = " and ".join(texts) or "True"

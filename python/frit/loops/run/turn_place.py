@@ -226,12 +226,8 @@ class TurnPlace(Place):
         """Its turns get longer instead."""
 
 
-class UnaskedWhile(TurnPlace):
-    """A `while` of a function, whose place nobody has been asked for yet.
-
-    One that is entered often, and each time left before its place is asked, is too short for a
-    nest: to count its rounds costs some per cent.
-    """
+class WatchedWhile(TurnPlace):
+    """A `while` of a function that may end, each time, before its place is asked."""
 
     __slots__ = ()
 
@@ -239,39 +235,55 @@ class UnaskedWhile(TurnPlace):
     def rounds(self) -> int:  # type: ignore[override]
         turns = self.turns
         turns.short_loops += 1
-        if turns.short_loops > MOST_SHORT_WHILES:
-            self.__class__ = TurnPlace
-            if not self.is_eager:
-                self.turn_off_in(sys._getframe(1))
+        if self.is_short(turns.short_loops):
+            self.end_watch(sys._getframe(1))
         return _rounds.__get__(self)
 
     @rounds.setter
     def rounds(self, rounds: int) -> None:
         _rounds.__set__(self, rounds)
 
+    def is_short(self, entries: int) -> bool:
+        raise NotImplementedError
 
-class AskedWhile(TurnPlace):
-    """The same, whose place has been asked: it may take long, and end before a turn of it does."""
+    def end_watch(self, frame: types.FrameType) -> None:
+        """It was entered so often. frame: that of the loop."""
+        raise NotImplementedError
+
+
+class UnaskedWhile(WatchedWhile):
+    """One whose place nobody has been asked for yet.
+
+    If it is entered often, it is too short for a nest: to count its rounds costs some per cent.
+    """
 
     __slots__ = ()
 
-    @property
-    def rounds(self) -> int:  # type: ignore[override]
-        turns = self.turns
-        turns.short_loops += 1
-        rounds = _rounds.__get__(self)
-        if turns.short_loops > MOST_UNASKED:
-            turns.short_loops = 0
-            fewer = turns.shorten(rounds)
-            if fewer is None:
-                self.__class__ = TurnPlace
-            else:
-                _rounds.__set__(self, rounds := fewer)
-        return rounds
+    def is_short(self, entries: int) -> bool:
+        return entries > MOST_SHORT_WHILES
 
-    @rounds.setter
-    def rounds(self, rounds: int) -> None:
-        _rounds.__set__(self, rounds)
+    def end_watch(self, frame: types.FrameType) -> None:
+        self.__class__ = TurnPlace
+        if not self.is_eager:
+            self.turn_off_in(frame)
+
+
+class AskedWhile(WatchedWhile):
+    """One whose place has been asked: it may take long, and end before a turn of it does."""
+
+    __slots__ = ()
+
+    def is_short(self, entries: int) -> bool:
+        return entries > MOST_UNASKED
+
+    def end_watch(self, frame: types.FrameType) -> None:
+        turns = self.turns
+        turns.short_loops = 0
+        fewer = turns.shorten(_rounds.__get__(self))
+        if fewer is None:
+            self.__class__ = TurnPlace
+        else:
+            self.rounds = fewer
 
 
 _rounds: Any = vars(TurnPlace)["rounds"]
