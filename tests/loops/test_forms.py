@@ -673,9 +673,29 @@ def whole_or_not_kept(a, k, out):
         out[i] = y * 2**62 if a[i] < 3 else y
 
 
+def not_below_zero(a, b, out):
+    for i in range(len(a)):
+        out[i] = (max(a[i], 0) + 1) * 2 - (i if i > 5 else b[i]) // 3 % 7
+
+
+def least_of(a, b, out):
+    for i in range(len(a)):
+        x = min(a[i], b[i], 7)
+        out[abs(x - 1) % 5] += (x if x > 2 else -x) & 6
+        if b[i] != x:
+            out[i] += max(x, i) / 4 + round(x) - int(x)
+
+
 @pytest.mark.parametrize(
     ("function", "given", "compiled"),
     [
+        (not_below_zero, (np.arange(-9, 9, dtype="b"), np.arange(18), np.zeros(18, "h")), True),
+        (not_below_zero, (np.full(9, 127, "b"), np.arange(9), np.zeros(9, "h")), None),  # wraps
+        (not_below_zero, (np.arange(9, dtype="B"), np.full(9, -9), np.zeros(9, "B")), None),
+        (least_of, (np.arange(40, dtype="h"), np.arange(40)[::-1].copy(), NUMBERS * 0), True),
+        (least_of, (np.arange(40, dtype="B"), np.arange(40, dtype="i"), np.zeros(40, "i")), None),
+        (least_of, (np.arange(40), np.full(40, -(2**31), "i"), NUMBERS * 0), None),
+        (least_of, (np.arange(40), np.arange(40, dtype="L"), NUMBERS * 0), None),
         (relu, (NUMBERS.copy(), NUMBERS * 0), True),
         (from_whole_numbers, (NUMBERS.copy(), 2, NUMBERS * 0), True),
         (from_whole_numbers, (NUMBERS.copy(), 2.5, NUMBERS * 0), True),

@@ -134,7 +134,7 @@ def as_nest(loop: ast.For | ast.While, exits: list[At], fails: list[At]) -> ast.
 
 def without_branches(statements: list[ast.stmt], raised: Raised) -> None:
     """Of a function: it fails at branches that no nest has."""
-    flow = Flow(statements)
+    flow = Flow(statements, is_called=True)
     own: list[Branch] = []
     inner: list[Branch] = []
     if flow.whole.is_but_branches and not flow.whole.is_plain:

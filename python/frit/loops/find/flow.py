@@ -87,11 +87,15 @@ class Loop(NamedTuple):
 
 
 class Flow:
-    """Of some statements. certain: loops that go round at least once, by id()."""
+    """Of some statements. certain: loops that go round at least once, by id(); is_called: they are
+    those of a function that a nest calls."""
 
-    def __init__(self, body: Sequence[ast.stmt], certain: Container[int] = ()) -> None:
+    def __init__(
+        self, body: Sequence[ast.stmt], certain: Container[int] = (), *, is_called: bool = False
+    ) -> None:
         self.bits: dict[str, int] = {}
         self.certain = certain
+        self.is_called = is_called
         self.of: dict[int, Facts] = {}  # by id() of the statement
         self.loops: dict[int, Loop] = {}  # by id()
         self.children: dict[int, list[ast.stmt]] = {}  # of statements of other kinds, by id()
@@ -231,6 +235,7 @@ class Flow:
         facts.needs = facts.reads
         if kind is ast.Return:
             facts.kills, facts.returns = _NEVER, True
+            facts.is_plain &= not _is_no_number(node.value, self.is_called)  # type: ignore[attr-defined]
         elif kind is ast.Break:
             facts.kills, facts.breaks = _NEVER, 0
         elif kind is ast.Continue:
@@ -492,6 +497,16 @@ def _is_pythons(node: ast.expr) -> bool:
     if isinstance(function, ast.Attribute):
         return function.attr in _METHODS_OF_PYTHON
     return isinstance(function, ast.Name) and function.id == "print"
+
+
+def _is_no_number(result: ast.expr | None, is_called: bool) -> bool:
+    """Whether it certainly is no number and no tuple of them; a call gives other things, too."""
+    if isinstance(result, ast.Tuple):
+        return any(_is_no_number(part, is_called) for part in result.elts)
+    if isinstance(result, ast.Constant):
+        return result.value is None
+    is_row = isinstance(result, ast.Subscript) and isinstance(result.slice, ast.Slice)
+    return not is_called and (result is None or is_row or isinstance(result, ast.List))
 
 
 def is_over_range(loop: ast.For) -> bool:

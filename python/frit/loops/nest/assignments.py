@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from frit.loops.nest.small_arrays import whole_of
-from frit.loops.nest.values import Item, ListPart, Refused, Row, SmallArray, SmallPart, Value, View
+from frit.loops.nest.values import (
+    Flat,
+    Item,
+    ListPart,
+    Refused,
+    Row,
+    SmallArray,
+    SmallPart,
+    Value,
+    View,
+)
 from frit.loops.nest.views import number_itself
 
 
@@ -39,6 +49,7 @@ class Assignments:
     assign_variable: Any
     binary: Any
     first_of: Any
+    flat_part: Any
     first_of_list: Any
     load: Any
     load_item: Any
@@ -135,6 +146,9 @@ class Assignments:
         if isinstance(owner, ListPart):
             part: ListPart = self.part_of_list(node, owner)
             return part
+        if isinstance(owner, Flat):
+            element: View = self.flat_part(node, owner.view)
+            return element
         if not isinstance(owner, View) or not owner.spans:
             raise Refused(node, "an element of something else than an array")
         view: View = self.part(node, owner)

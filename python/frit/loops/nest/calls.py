@@ -16,7 +16,7 @@ import numpy
 from frit._adapters import real_of
 from frit.loops.find.flow import text_in
 from frit.loops.nest.complexes import is_complex
-from frit.loops.nest.doubt import without_doubt
+from frit.loops.nest.doubt import WHOLE, kinds_of, without_doubt
 from frit.loops.nest.forms import LARGEST, Form, Forms, Symbol
 from frit.loops.nest.generated import generated_in
 from frit.loops.nest.small_arrays import MAKERS
@@ -145,6 +145,7 @@ class Calls:
     slice_of_list: Any
     sum_of_generated: Any
     to_complex: Any
+    told_of: Any
     reduction: Any
     row_of: Any
     require: Any
@@ -303,6 +304,8 @@ class Calls:
         if isinstance(function, numpy.ufunc) or of_cmath:
             alike = _INEXACT if _makes_floats(function) else ()
             values = [without_doubt(v) if v.among in (*_ALIKE, *alike) else v for v in values]
+        if function in _WHOLE or function in _INTEGER_TYPES:
+            values = [without_doubt(v) if kinds_of(v) <= WHOLE else v for v in values]
         if function in (builtins.min, builtins.max) and len(values) >= 2:
             result = values[0]
             for value in values[1:]:
@@ -444,6 +447,11 @@ class Calls:
             op = "Maximum" if name == "max" else "Minimum"
             value = self.apply(op, kind, (x, holder.dtype), (y, holder.dtype))
             value.among = among
+            codes = (self.told_of(x), self.told_of(y)) if among else (None, None)
+            if None not in codes:
+                takes = "Greater" if name == "max" else "Less"
+                second = self.writer.apply(takes, [self.emit(v, holder.dtype) for v in (y, x)])
+                value.told = self.writer.apply("Select", [second, codes[1], codes[0]])
             if x.form is not None and y.form is not None:
                 ends = self.forms.larger if name == "max" else self.forms.smaller
                 value.form = ends([x.form, y.form])

@@ -7,11 +7,21 @@ holds either exactly, and says what it may be; it is used where all of that give
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any
 
 from frit.loops.nest.forms import LARGEST
 from frit.loops.nest.translation import TOLD
-from frit.loops.nest.values import COMPLEXES, DTYPES, FLOATS, INTEGERS, Refused, Value
+from frit.loops.nest.values import (
+    COMPLEXES,
+    DTYPES,
+    FLOATS,
+    INTEGERS,
+    LIMITS,
+    PYTHON_KINDS,
+    Refused,
+    Value,
+)
 from frit.loops.run.list_runs import TagsNeeded
 
 _OPS = {ast.Add: "Add", ast.Sub: "Subtract", ast.Mult: "Multiply", ast.Div: "TrueDivide"}
@@ -21,7 +31,12 @@ _INTEGER_OPS = {
     ast.Mult: "Multiply",
     ast.FloorDiv: "FloorDivide",
     ast.Mod: "Remainder",
+    ast.BitAnd: "BitwiseAnd",
+    ast.BitOr: "BitwiseOr",
+    ast.BitXor: "BitwiseXor",
 }
+SIZED = frozenset(INTEGERS) - {"L"}  # NumPy's whose numbers int64 holds
+WHOLE = SIZED | {"int"}
 TWO = "a number that may be of two types"
 
 
@@ -38,6 +53,8 @@ def joined_kind(kinds: frozenset[str]) -> str | None:
     strong = kinds - {"int", "float"}
     if len(kinds) == 1:
         return next(iter(kinds))
+    if kinds <= WHOLE and len(strong) > 1:
+        return "l"
     if kinds & {*COMPLEXES}:
         strong = strong - {"complex"}
         return "complex" if not strong else "D" if strong == {"D"} else None
@@ -60,6 +77,7 @@ class Doubts:
     float_binary: Any
     apply: Any
     in_type: Any
+    kind_of_binary: Any
     require_moderate: Any
     require_value: Any
     require_same: Any
@@ -69,7 +87,7 @@ class Doubts:
 
     def told_of(self, x: Value) -> int | None:
         """What the number is, as an integer of the nest (TOLD); None: it does not tell."""
-        if not self.knowledge.told:
+        if not self.knowledge.told or len(kinds_of(x) & SIZED) > 1:
             return None
         constant = self.writer.constant
         if not x.mixed:
@@ -122,19 +140,22 @@ class Doubts:
     def as_floats(self, node: ast.AST, *values: Value) -> None:
         """Both may be Python's: they are floats of 64 bits, or become such."""
         for value in values:
-            if value.kind not in ("int", "float", "d"):
+            if value.kind not in ("int", "float", "d", *SIZED):
                 raise Refused(node, TWO)
             if value.kind == "int" and value.literal is None:
                 self.require_value(value, -(2**53), 2**53)
+            elif value.kind == "l":
+                self.fail_outside_of(value, -(2**53), 2**53)
 
     def doubtful_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
-        if kinds_of(x) | kinds_of(y) <= {"int", "l"} and type(op) in _INTEGER_OPS:
-            return self.doubtful_integers(node, op, x, y)
+        pairs = [(a, b) for a in kinds_of(x) for b in kinds_of(y)]
+        kinds = {self.kind_of_result(node, op, a, b) for a, b in pairs}
+        if kinds <= WHOLE and type(op) in _INTEGER_OPS:
+            return self.doubtful_integers(node, op, x, y, frozenset(kinds))
         self.as_floats(node, x, y)
-        kinds = {_kind_of_result(op, a, b) for a in kinds_of(x) for b in kinds_of(y)}
         if kinds == {"int", "float"} and isinstance(op, (ast.Add, ast.Sub, ast.Mult)):
             return self.either(node, _OPS[type(op)], x, y)
-        if type(op) not in (*_OPS, ast.Pow) or "int" in kinds:
+        if type(op) not in (*_OPS, ast.Pow) or not kinds <= {"float", "d"}:
             raise Refused(node, TWO)
         if isinstance(op, ast.Div):
             self.require_nonzero(y)
@@ -149,22 +170,48 @@ class Doubts:
             value.told = self.told_of_result(op, x, y)
         return value
 
-    def doubtful_integers(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
-        """Python's ints or NumPy's of 64 bits: the same, as long as none gets large."""
-        for value in (x, y):
-            if value.kind == "int":
+    def kind_of_result(self, node: ast.AST, op: ast.operator, x: str, y: str) -> str:
+        if "d" in (x, y):
+            return "d"
+        if x in PYTHON_KINDS and y in PYTHON_KINDS:
+            return "float" if "float" in (x, y) or isinstance(op, ast.Div) else "int"
+        if type(op) not in (*_INTEGER_OPS, ast.Div) or not {x, y} <= WHOLE | {"float"}:
+            raise Refused(node, TWO)
+        return str(self.kind_of_binary(node, op, Value(x), Value(y)))
+
+    def doubtful_integers(
+        self, node: ast.AST, op: ast.operator, x: Value, y: Value, kinds: frozenset[str]
+    ) -> Value:
+        """Python's ints or NumPy's: the same, as long as none leaves the least of these types."""
+        for value, other in ((x, y), (y, x)):
+            if "int" in kinds_of(value) and (types := kinds_of(other) & SIZED):
+                self.keep_within(node, value, *limits_of(types))  # it becomes one of them
+            elif value.kind == "int":
                 self.require_moderate(value)
-            else:
+            elif value.kind == "l":
                 self.fail_outside_of(value, -LARGEST, LARGEST)
-        if isinstance(op, ast.Mult):
+        if isinstance(op, ast.Mult) and "l" in (x.kind, y.kind):
             self.fail_if_product_is_large(x, y)
         elif isinstance(op, (ast.FloorDiv, ast.Mod)):
             self.require_nonzero(y)
         value = self.apply(_INTEGER_OPS[type(op)], "l", (x, "l"), (y, "l"))
-        self.fail_outside_of(value, -LARGEST, LARGEST)
-        value.among = frozenset({"int", "l"})
-        value.told = self.told_of_result(op, x, y)
-        return value
+        self.fail_outside_of(value, *limits_of(kinds))
+        kind = joined_kind(kinds)
+        assert kind is not None
+        result = Value(kind, self.emit(value, DTYPES.get(kind, kind)))
+        if len(kinds) > 1:
+            result.among = kinds
+            result.told = self.told_of_result(op, x, y)
+        return result
+
+    def keep_within(self, node: ast.AST, value: Value, low: int, high: int) -> None:
+        if value.literal is not None:
+            if not low <= value.literal <= high:
+                raise Refused(node, f"{value.literal} does not fit")
+        elif value.kind == "int":
+            self.require_value(value, low, high)
+        else:
+            self.fail_outside_of(value, low, high)
 
     def either(self, node: ast.AST, name: str, *inputs: Value) -> Value:
         """Of ints or floats of Python's: the same, as long as ints are exact as floats."""
@@ -199,7 +246,8 @@ class Doubts:
     def doubtful_comparison(self, node: ast.AST, name: str, x: Value, y: Value) -> Value:
         kinds = {x.kind, y.kind} - {"int"}
         dtype = next(iter(kinds), "d")
-        if len(kinds) == 1 and dtype in INTEGERS:
+        if kinds <= WHOLE:
+            dtype = dtype if len(kinds) == 1 else "l"
             self.in_type(node, x, dtype)
             self.in_type(node, y, dtype)
         else:
@@ -210,6 +258,10 @@ class Doubts:
         return value
 
     def doubtful_unary(self, node: ast.AST, name: str, x: Value) -> Value:
+        if kinds_of(x) <= WHOLE:
+            value = self.apply(name, "l", (x, "l"))
+            self.fail_outside_of(value, *limits_of(x.among))
+            return Value(x.kind, self.emit(value, x.dtype), among=x.among, told=x.told)
         if x.dtype not in FLOATS:
             raise Refused(node, TWO)
         if not x.among.isdisjoint({"int", "l"}) and name == "Negative":
@@ -238,7 +290,9 @@ class Doubts:
         return value
 
 
-def _kind_of_result(op: ast.operator, x: str, y: str) -> str:
-    if "d" in (x, y):
-        return "d"
-    return "float" if "float" in (x, y) or isinstance(op, ast.Div) else "int"
+def limits_of(kinds: Iterable[str]) -> tuple[int, int]:
+    """Of numbers that each of these types has, and the nest computes with."""
+    limits = [LIMITS[kind] for kind in kinds if kind != "int"]
+    low = max((least for least, _ in limits), default=-LARGEST)
+    high = min((most for _, most in limits), default=LARGEST)
+    return max(low, -LARGEST), min(high, LARGEST)

@@ -18,6 +18,7 @@ from frit.loops.nest.values import (
     INTEGERS,
     LIMITS,
     Character,
+    Flat,
     Item,
     Library,
     ListPart,
@@ -64,6 +65,7 @@ class Expressions:
     elementwise: Any
     end_whiles_where: Any
     fail_outside_of: Any
+    flat_part: Any
     failures: int | None
     forms: Forms
     item_of: Any
@@ -223,7 +225,7 @@ class Expressions:
         return self.integer_of(node, self.number(node))
 
     def integer_of(self, node: ast.AST, value: Value) -> Value:
-        if value.form is None and value.kind in INTEGERS and not value.mixed:
+        if value.form is None and value.kind in INTEGERS:
             value = self.loosened(value)
         if value.form is None or value.kind not in ("int", *INTEGERS):
             raise Refused(node, "an index or bound that the guard can't bound")
@@ -268,6 +270,8 @@ class Expressions:
                 return tuple(extents)
             if node.attr == "ndim":
                 return self.literal(node, len(extents))
+            if node.attr == "flat" and isinstance(owner, View):
+                return Flat(owner)
             if node.attr == "size":
                 size = extents[0]
                 for extent in extents[1:]:
@@ -304,6 +308,8 @@ class Expressions:
             return self.item_of(node, owner)
         if isinstance(owner, SmallArray):
             return self.item_of_small(self.small_part(node, owner))
+        if isinstance(owner, Flat):
+            return self.load(node, self.flat_part(node, owner.view))
         if not isinstance(owner, View) or not owner.spans:
             raise Refused(node, "an element of something else than an array")
         view = self.part(node, owner)

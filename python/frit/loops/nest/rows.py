@@ -35,6 +35,7 @@ class Rows:
     open_loops: list[Any]
     load: Any
     store: Any
+    store: Any
     store_cast: Any
     emit: Any
     require: Any
@@ -164,6 +165,9 @@ class Rows:
         """target[...] = item."""
         if isinstance(item, View):
             item = self.row_of(node, item) if item.spans else self.load(node, item)
+        if isinstance(item, tuple):
+            self.store_numbers(node, target, item)
+            return
         if not isinstance(item, (Value, Row)):
             raise Refused(node, "this into a row")
         extents = [span.extent for span in target.spans]
@@ -183,6 +187,15 @@ class Rows:
                 self.store_cast(node, self.within(target, numbers), item.element(numbers))
             return
         self.store_elements(node, target, item)
+
+    def store_numbers(self, node: ast.AST, target: View, numbers: tuple[Item, ...]) -> None:
+        """target[..] = x, y: NumPy stores each for itself."""
+        if len(target.spans) != 1 or not all(isinstance(x, Value) for x in numbers):
+            raise Refused(node, "this into a row")
+        extent = target.spans[0].extent
+        self.require(extent.form, len(numbers), len(numbers))
+        for k, number in enumerate(numbers):
+            self.store(node, self.within(target, [number_itself(k)]), number)
 
     def store_elements(self, node: ast.AST, target: View, source: Value | Row) -> None:
         def body(indices: list[Value]) -> None:

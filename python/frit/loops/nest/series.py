@@ -16,6 +16,7 @@ import numpy
 from frit.loops.nest.forms import Form
 from frit.loops.nest.values import (
     Counter,
+    Flat,
     Item,
     Library,
     ListPart,
@@ -46,6 +47,7 @@ class Serieses:
     operand: Any
     callee: Any
     integer: Any
+    int_binary: Any
     integer_of: Any
     load: Any
     sum_of: Any
@@ -59,6 +61,7 @@ class Serieses:
     signs_now: Any
     sign: Any
     to_float: Any
+    within: Any
     writer: Any
 
     def series(self, node: ast.expr) -> Series:
@@ -76,6 +79,11 @@ class Serieses:
         item = self.operand(node)
         if isinstance(item, View) and item.spans:
             return self.elements(node, item)
+        if isinstance(item, Flat):
+            flat = item.view
+            counters = [Counter(ZERO, span.extent, UNIT) for span in flat.spans]
+            load = lambda indices: self.load(node, self.within(flat, indices))  # noqa: E731
+            return Series(counters, load, lambda indices: None)
         if isinstance(item, SmallArray) and len(item.shape) == 1:
             # The elements are those of now: nobody may change the array meanwhile.
             self.note_holder(node, f"for {node.lineno}.{node.col_offset}", item)
@@ -259,13 +267,23 @@ class Serieses:
         given = {k.arg: k.value for k in node.keywords}
         if not 1 <= len(node.args) <= 2 or set(given) - {"start"}:
             raise Refused(node, "these arguments of enumerate()")
-        series = self.counted(node, self.series(node.args[0]))
+        series = self.series(node.args[0])
+        if len(series.counters) == 1:
+            series = self.counted(node, series)
         start_node = node.args[1] if len(node.args) == 2 else given.get("start")
         start = self.integer(start_node) if start_node is not None else ZERO
+
+        def number(indices: Sequence[Value]) -> Value:
+            at = indices[0]
+            for counter, index in zip(series.counters[1:], indices[1:], strict=True):
+                rows = self.int_binary(node, ast.Mult(), at, counter.end)
+                at = self.int_binary(node, ast.Add(), rows, index)
+            return at
+
         return Series(
             series.counters,
-            lambda indices: (self.sum_of(start, indices[0]), series.item(indices)),
-            lambda indices: (self.sum_of(start, indices[0]), series.numbers(indices)),
+            lambda indices: (self.sum_of(start, number(indices)), series.item(indices)),
+            lambda indices: (self.sum_of(start, number(indices)), series.numbers(indices)),
         )
 
     def series_of_zip(self, node: ast.Call) -> Series:
@@ -273,7 +291,10 @@ class Serieses:
         is_strict = given.pop("strict", False)
         if not node.args or given or type(is_strict) is not bool:
             raise Refused(node, "these arguments of zip()")
-        parts = [self.counted(node, self.series(x)) for x in node.args]
+        parts = [self.series(x) for x in node.args]
+        if len(parts[0].counters) > 1:
+            return self.series_of_grids(node, parts)
+        parts = [self.counted(node, part) for part in parts]
         counters = [part.counters[0] for part in parts]
         shortest = counters[0]
         for counter in counters[1:]:
@@ -285,6 +306,20 @@ class Serieses:
                 self.require(self.surplus(counter, shortest), 0, 0 if is_strict else None)
         return Series(
             [shortest],
+            lambda indices: tuple(part.item(indices) for part in parts),
+            lambda indices: tuple(part.numbers(indices) for part in parts),
+        )
+
+    def series_of_grids(self, node: ast.AST, parts: Sequence[Series]) -> Series:
+        """zip() of what goes through the same axes."""
+        counters = parts[0].counters
+        for part in parts[1:]:
+            if len(part.counters) != len(counters):
+                raise Refused(node, "several loops beside another number of them")
+            for x, y in zip(part.counters, counters, strict=True):
+                self.require(self.surplus(x, y), 0, 0)
+        return Series(
+            counters,
             lambda indices: tuple(part.item(indices) for part in parts),
             lambda indices: tuple(part.numbers(indices) for part in parts),
         )
@@ -335,9 +370,7 @@ class Serieses:
         array = view
 
         def item(indices: Sequence[Value]) -> Item:
-            pairs = zip(array.spans, indices, strict=True)
-            at = array.at([self.element_of(span, index) for span, index in pairs])
-            return tuple(indices), self.load(node, at)
+            return tuple(indices), self.load(node, self.within(array, indices))
 
         counters = [Counter(ZERO, span.extent, UNIT) for span in array.spans]
         return Series(counters, item, lambda indices: (tuple(indices), None))

@@ -110,6 +110,13 @@ class View:
 
 
 @record(frozen=True)
+class Flat:
+    """The elements of an array by one index: array.flat."""
+
+    view: View
+
+
+@record(frozen=True)
 class ListPart:
     """A list of Python's, or one in it. kind: of its items; "mixed": int or float."""
 
@@ -178,7 +185,7 @@ class Method:
 
 
 # What an expression gives; a tuple holds the like. None is Python's.
-Item = Value | View | ListPart | Character | Row | Library | Method | tuple[Any, ...] | None
+Item = Value | View | Flat | ListPart | Character | Row | Library | Method | tuple[Any, ...] | None
 
 
 @record

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from frit.loops.nest.complexes import is_zero
-from frit.loops.nest.doubt import joined_kind, kinds_of
+from frit.loops.nest.doubt import SIZED, joined_kind, kinds_of
 from frit.loops.nest.forms import LARGEST, Form, Forms, Symbol, Unbounded
 from frit.loops.nest.small_arrays import makers_in
 from frit.loops.nest.translation import TOLD
@@ -80,6 +80,7 @@ class Variables:
     require_moderate: Any
     require_rounds: Any
     require_text: Any
+    require_value: Any
 
     def note_kind(self, name: str, value: Value) -> None:
         if value.mixed and self.leaves_nest(name):
@@ -88,6 +89,8 @@ class Variables:
             raise Refused(None, f"{name} is a number and a row")
         known = self.knowledge.kinds.get(name, frozenset())
         kinds = known | kinds_of(value)
+        if len(kinds & SIZED) > 1 and self.leaves_nest(name):
+            raise Refused(None, f"{name} may be of two types behind the loop")
         if kinds != known:
             self.knowledge.kinds[name] = kinds
             if name in self.locals:
@@ -323,7 +326,9 @@ class Variables:
         elif value.kind == "int" and value.form is not None:
             bits = {"e": 11, "f": 24, "d": 53, "float": 53}.get(kind)
             low, high = (-(2**bits), 2**bits) if bits else LIMITS[kind]
-            self.require(value.form, low, high)
+            self.require_value(value, low, high)
+            return
+        elif value.kind in SIZED and kind == "l":
             return
         elif value.kind == "float" and kind == "d":
             return

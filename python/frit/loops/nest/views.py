@@ -41,6 +41,7 @@ class Views:
     operand: Any
     integer: Any
     integer_of: Any
+    int_binary: Any
     emit: Any
     signs_now: Any
     require: Any
@@ -222,6 +223,20 @@ class Views:
         self.require(form - size, None, 0)
         return value
 
+    def flat_part(self, node: ast.Subscript, view: View) -> View:
+        """view.flat[..]: an index below 0 counts from the end, as those made of it do."""
+        key = self.operand(node.slice)
+        if not isinstance(key, Value):
+            raise Refused(node, "an index that is no integer")
+        number = self.integer_of(node, key)
+        number = Value("int", number.id, number.literal, number.form)
+        indices: list[Value] = []
+        for span in reversed(view.spans[1:]):
+            within = self.int_binary(node, ast.Mod(), number, span.extent)
+            indices.insert(0, self.index(span, within))
+            number = self.int_binary(node, ast.FloorDiv(), number, span.extent)
+        return view.at([self.index(view.spans[0], number), *indices])
+
     # ---- elements -------------------------------------------------------------------------------
 
     def note_position(self, node: ast.AST) -> None:
@@ -301,7 +316,8 @@ class Views:
         elif value.dtype in "efd" and dtype in INTEGERS:
             self.fail_unless_held(value, dtype)
         elif value.mixed and dtype in INTEGERS and dtype != value.kind:
-            raise Refused(node, "a number that may be of two types")
+            low, high = LIMITS[dtype]  # where it is Python's it raises
+            self.fail_outside_of(value, low, min(high, LIMITS["l"][1]))
         if value.dtype in "efdFD" and dtype != value.dtype:
             self.numpy_floats = True
         id: int = self.truth_id(value) if dtype == "?" else self.emit(value, dtype)
