@@ -35,6 +35,7 @@ class LocalPromotion {
   explicit LocalPromotion(Routine& routine)
       : routine_(routine),
         same_(routine.body.values.size(), no_value),
+        added_to_(routine.body.values.size(), no_local),
         level_(routine.body.values.size(), 0),
         needed_(routine.body.locals.size(), false) {}
 
@@ -75,6 +76,7 @@ class LocalPromotion {
           continue;
         }
         held = instr.result;
+        added_to_[at(held)] = instr.number;
         needed_[at(instr.number)] = true;
       }
       if (instr.kind == InstrKind::WriteLocal) known[at(instr.number)] = instr.args[0];
@@ -131,6 +133,9 @@ class LocalPromotion {
           return;
         }
     level_[at(instr.result)] = level;
+    if (instr.kind == InstrKind::Apply && instr.op == Op::Add)
+      for (ValueId arg : {instr.args[0], instr.args[1]})
+        if (added_to_[at(arg)] != no_local) added_to_[at(instr.result)] = added_to_[at(arg)];
     open_[level].pure.push_back(instr);
     open_[level].block.push_back(std::move(instr));
   }
@@ -153,11 +158,22 @@ class LocalPromotion {
     // A branch begins with what is known before it; a loop's later iterations do not.
     if (instr.kind != InstrKind::If) forget(known);
     Known in_other = known, in_body = known;
+    forget_sums(instr.other, in_other);
+    forget_sums(instr.body, in_body);
     const bool is_loop = instr.kind == InstrKind::Loop;
     instr.other = block(std::move(instr.other), in_other, no_value, !is_loop);
     instr.body = block(std::move(instr.body), in_body, is_loop ? instr.result : no_value, !is_loop);
     forget(known);
     if (instr.kind == InstrKind::While) needed_[at(instr.number)] = true;
+  }
+
+  // A branch that adds to a local reads it, or nobody would see that it holds a sum.
+  void forget_sums(const Block& branch, Known& known) const {
+    for (const Instr& instr : branch)
+      if (instr.kind == InstrKind::WriteLocal) {
+        ValueId& held = known[at(instr.number)];
+        if (held != no_value && added_to_[at(held)] == instr.number) held = no_value;
+      }
   }
 
   void drop_unread(Block& block) {
@@ -172,9 +188,11 @@ class LocalPromotion {
 
   Routine& routine_;
   std::vector<Open> open_;
-  std::vector<ValueId> same_;       // what a value was found to be
-  std::vector<std::size_t> level_;  // the block that defines a value: its place in open_
-  std::vector<bool> needed_;        // locals that are still read
+  static constexpr std::int32_t no_local = -1;
+  std::vector<ValueId> same_;           // what a value was found to be
+  std::vector<std::int32_t> added_to_;  // the local of which a value is the sum with others
+  std::vector<std::size_t> level_;      // the block that defines a value: its place in open_
+  std::vector<bool> needed_;            // locals that are still read
 };
 
 // ---- stores of both branches -> one -------------------------------------------------------------

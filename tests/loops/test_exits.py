@@ -21,6 +21,7 @@ from frit.loops.find import implicit
 from frit.loops.run import place, turn_place, turns
 
 from . import test_whiles
+from .test_loops import runs_compiled
 from .test_whiles import (
     STEPS,
     Thing,
@@ -660,3 +661,37 @@ def test_loops_that_are_too_short_for_a_nest_stay_python():
     for _ in range(4000):
         parallel(20)
     assert calls_of(parallel) < 1000
+
+
+# ---- results that are no numbers ----------------------------------------------------------------
+
+
+def none_if_found(a, x):
+    for i in range(len(a)):
+        if a[i] == x:
+            return None
+    return len(a)
+
+
+def nothing_if_found(a, x):
+    for i in range(len(a)):
+        if a[i] == x:
+            return
+
+
+def part_if_found(a, x):
+    for i in range(len(a)):
+        if a[i] > x + 100:
+            return i, None
+        if a[i] == x:
+            return a[:i]
+    return []
+
+
+@pytest.mark.parametrize("function", [none_if_found, nothing_if_found, part_if_found])
+@pytest.mark.parametrize("x", [-200, -1, 0, 70])
+def test_results_that_are_no_numbers(function, x):
+    parallel = frit.parallelize(function)
+    for _ in range(3):
+        assert repr(parallel(np.arange(90), x)) == repr(function(np.arange(90), x))
+    assert runs_compiled(parallel) or x in (-200, 0)  # they end the first round

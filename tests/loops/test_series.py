@@ -7,7 +7,7 @@ import pytest
 
 import frit
 
-from .test_loops import runs_compiled
+from .test_loops import check, runs_compiled
 
 
 def numbers(out, a, b, n):
@@ -137,3 +137,45 @@ def test_series_that_the_memory_does_not_hold(function):
         assert not out.any()
         called(out, 9)
     assert any(site.calls for site in frit.loops.state_of(ours).sites)
+
+
+# ---- array.flat ---------------------------------------------------------------------------------
+
+
+def by_one_index(a, b):
+    for i in range(a.size):
+        b.flat[i] += a.flat[i] * 2 - b.flat[-i - 1]
+
+
+def with_numbers(a, b):
+    total = 0
+    for k, x in enumerate(a.flat):
+        total += k * x
+    for x, y in zip(a.flat, b.flat, strict=True):
+        total += x * y
+    for x in a[1:].flat:
+        if x > 20:
+            break
+        total += x
+    return total
+
+
+def one_too_many(a, b):
+    for i in range(a.size + 1):
+        b.flat[i] = a.flat[i]
+
+
+@pytest.mark.parametrize("function", [by_one_index, with_numbers, one_too_many])
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(12.0).reshape(3, 4),
+        np.arange(9),
+        np.arange(24, dtype="h").reshape(2, 3, 4).T,
+        np.zeros((3, 0)),
+        np.arange(30.0).reshape(5, 6)[::-2, ::3],
+    ],
+)
+def test_flat(function, array):
+    is_certain = array.size > 0 and function is not one_too_many
+    check(function, array, np.ones_like(array), compiled=is_certain or None)

@@ -473,7 +473,7 @@ def leaving(loop: ast.For) -> ast.AST | None:
 
 
 def text_in(node: ast.AST) -> str | None:
-    """That of float("inf"), choice("ACGT"), c in "aeiou", or method == "heun".
+    """That of float("inf"), choice("ACGT"), c in "aeiou", method == "heun", or side="right".
 
     Other texts in nests are characters. It is the last of the node's parts.
     """
@@ -481,10 +481,12 @@ def text_in(node: ast.AST) -> str | None:
     if isinstance(node, ast.Compare):
         if len(node.ops) == 1 and isinstance(node.ops[0], _WITH_TEXT):
             part = node.comparators[0]
-    elif isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+    elif isinstance(node, ast.Call):
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-        if name in ("choice", "float"):
+        if name in ("choice", "float") and len(node.args) == 1 and not node.keywords:
             part = node.args[0]
+        elif name == "searchsorted" and (node.args or node.keywords):
+            part = node.keywords[-1].value if node.keywords else node.args[-1]
     is_text = isinstance(part, ast.Constant) and type(part.value) is str
     return part.value if is_text else None
 

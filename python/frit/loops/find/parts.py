@@ -27,6 +27,7 @@ _TEXT = re.compile(rb"\n[^#\n\"']*[^#\n\"'rRbBuUfF \t][^#\n\"']*[\"']")
 _FEW = re.compile(
     rb"(?<!\w)(?:\"(?:[^\"\\\n]|\\.)\"|'(?:[^'\\\n]|\\.)')"
     rb"|(?:\bin[ \t]+|[=!]=[ \t]*|\b(?:choice|float)\()(?:\"[^\"\\\n]*\"|'[^'\\\n]*')"
+    rb"|\"(?:left|right)\"|'(?:left|right)'"
     rb"|\b(?:raise|assert)\b.*(?:\n[ \t]+[rRbBuUfF]*[\"'].*)*"
 )
 # A branch may have anything (exits.py).

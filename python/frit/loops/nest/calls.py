@@ -19,6 +19,7 @@ from frit.loops.nest.complexes import is_complex
 from frit.loops.nest.doubt import WHOLE, kinds_of, without_doubt
 from frit.loops.nest.forms import LARGEST, Form, Forms, Symbol
 from frit.loops.nest.generated import generated_in
+from frit.loops.nest.library import inlined_for
 from frit.loops.nest.small_arrays import MAKERS
 from frit.loops.nest.values import (
     FLOATS,
@@ -56,7 +57,7 @@ _UFUNCS = {
     name: FUNCTIONS[name][0]
     for name in """
     sqrt exp log sin cos tan tanh fabs arctan log2 log10 log1p expm1 exp2 cbrt arcsin arccos
-    sinh cosh floor ceil rint fmax fmin hypot arctan2
+    sinh cosh floor ceil rint fmax fmin hypot arctan2 arcsinh arccosh arctanh
     """.split()
 } | {
     "square": "Square",
@@ -73,6 +74,17 @@ _UFUNCS = {
     "rad2deg": "Rad2deg",
     "degrees": "Degrees",
     **_TESTS,
+}
+_OPERATORS = {
+    "add": ast.Add,
+    "subtract": ast.Sub,
+    "multiply": ast.Mult,
+    "divide": ast.Div,
+    "floor_divide": ast.FloorDiv,
+    "remainder": ast.Mod,
+    "bitwise_and": ast.BitAnd,
+    "bitwise_or": ast.BitOr,
+    "bitwise_xor": ast.BitXor,
 }
 # Of a number of NumPy's or of Python's a ufunc makes the same.
 _ALIKE = ({"float", "d"}, {"complex", "D"})
@@ -91,6 +103,8 @@ _REDUCTIONS = {
     "any": "any",
     "all": "all",
     "count_nonzero": "count_nonzero",
+    "argmax": "argmax",
+    "argmin": "argmin",
 }
 _OF_LISTS = (builtins.len, builtins.sum, builtins.min, builtins.max)
 # Of two rows the same.
@@ -105,6 +119,7 @@ class Calls:
     apply: Any
     as_small: Any
     callee: Any
+    clipped: Any
     character: Any
     code_of: Any
     copied_row: Any
@@ -125,6 +140,7 @@ class Calls:
     forms: Forms
     in_type: Any
     inlined: Any
+    inlined_of: Any
     of_partial: Any
     integer_of: Any
     join: Any
@@ -137,6 +153,7 @@ class Calls:
     loose_form: Any
     numpy_floats: bool
     norm: Any
+    numpy_binary: Any
     note_loose: Any
     one_of: Any
     operand: Any
@@ -147,7 +164,9 @@ class Calls:
     to_complex: Any
     told_of: Any
     reduction: Any
+    rounded: Any
     row_of: Any
+    search: Any
     require: Any
     require_value: Any
     types_of: Any
@@ -161,6 +180,8 @@ class Calls:
             if callee.name == "copy":
                 return self.copied_row(node, callee.owner)
             return self.reduction(node, callee.name, callee.owner)
+        if isinstance(callee, Method) and callee.name == "searchsorted":
+            return self.search(node, callee.owner, node.args, node.keywords)
         if isinstance(callee, Method) and callee.name == "dot" and _is_plain(node, 1):
             item = self.operand(node.args[0])
             return self.product(node, callee.owner, item, takes_numbers=True)
@@ -171,8 +192,15 @@ class Calls:
         if function is number_of:
             self.fail_where(self.condition(node.args[1]))
             return self.operand(node.args[0])
+        if function is numpy.searchsorted and node.args:
+            row = self.operand(node.args[0])
+            return self.search(node, row, node.args[1:], node.keywords)
         if isinstance(function, types.FunctionType):
             return self.inlined(node, function)
+        if (written := inlined_for(function)) is not None:
+            if not _is_plain(node, written.__code__.co_argcount):
+                raise Refused(node, f"these arguments of {name}()")
+            return self.inlined_of(node, written, map(self.operand, node.args))
         if isinstance(function, PlainMethod):
             return self.inlined(node, function.function, function.definition)
         if type(function) is functools.partial:
@@ -195,6 +223,8 @@ class Calls:
         items: list[Any] = [part] if part is not None else [self.operand(x) for x in node.args]
         if node.keywords:
             raise Refused(node, f"a keyword argument of {name}()")
+        if function in (builtins.round, numpy.round) and len(items) == 2:
+            return self.rounded(node, function, *items)
         if function is builtins.len and len(items) == 1:
             return self.length(node, items[0])
         if function is builtins.ord and len(items) == 1:
@@ -281,6 +311,11 @@ class Calls:
 
     def of_ufunc(self, node: ast.AST, function: numpy.ufunc, values: Sequence[Value]) -> Value:
         name = function.__name__
+        operator = _OPERATORS.get(name)
+        if operator is not None and function is getattr(numpy, name) and not is_complex(*values):
+            plain = [self.plain_int(v) for v in values]
+            result: Value = self.numpy_binary(node, operator(), *plain)
+            return result
         if name not in _UFUNCS or function is not getattr(numpy, name, None):
             raise Refused(node, f"a call of {name}()")
         types_ = self.types_of(node, function, *values)
@@ -313,6 +348,10 @@ class Calls:
             return result
         if function is builtins.complex:
             return self.to_complex(node, values)
+        if function is numpy.clip and len(values) == 3:
+            return self.clipped(node, *values)
+        if function is numpy.round and len(values) == 1:
+            return self.rounded(node, function, values[0], self.literal(node, 0))
         if function is builtins.abs and len(values) == 1 and is_complex(values[0]):
             return self.complex_absolute(node, values[0])
         if function is builtins.abs and len(values) == 1 and values[0].mixed:

@@ -155,8 +155,9 @@ class Guards:
             for known in sorted(self.forms.assumed):
                 texts.append(f"{-ARGUMENT} <= {known} <= {ARGUMENT}")
         except Unbounded:
-            if self.boundless - self.knowledge.loose:
-                self.knowledge.loose |= self.boundless
+            without_bounds = self.boundless | self.endless
+            if without_bounds - self.knowledge.loose:
+                self.knowledge.loose |= without_bounds
                 raise Again from None
             raise Refused(
                 None, "an integer may become large, or an index may be anything"

@@ -31,6 +31,7 @@ from frit.loops.nest.forms import Form, Forms
 from frit.loops.nest.generated import Generated
 from frit.loops.nest.guard import Guards
 from frit.loops.nest.inline import Inlining
+from frit.loops.nest.library_calls import LibraryCalls
 from frit.loops.nest.lists import Lists
 from frit.loops.nest.randoms import Randoms
 from frit.loops.nest.reductions import Reductions
@@ -116,6 +117,7 @@ class NestWriter(
     Doubts,
     Complexes,
     Calls,
+    LibraryCalls,
     Conditions,
     Expressions,
 ):

@@ -64,6 +64,8 @@ class Reductions:
             return self.mean(node, row)
         if name == "median":
             return self.median(node, row)
+        if name in ("argmax", "argmin"):
+            return self.arg_extreme(node, "Greater" if name == "argmax" else "Less", row)
         if name in ("var", "std"):
             return self.variance(node, row, is_deviation=name == "std")
         if name == "sum" and row.kind in FLOATS:
@@ -140,6 +142,32 @@ class Reductions:
 
         self.over(node, row.extents, body)
         return Value(kind, self.writer.read_local(place))
+
+    def arg_extreme(self, node: ast.AST, op: str, row: Row) -> Value:
+        """Which element is the first of the extreme ones, or the first NaN."""
+        if len(row.extents) != 1:
+            raise Refused(node, "argmax() or argmin() of several axes")
+        if row.kind == "?":
+            row = replace(self.truths_of(row), kind="B")
+        [extent] = row.extents
+        self.require(extent.form, 1, None)
+        apply, read, write = self.writer.apply, self.writer.read_local, self.writer.write_local
+        best, at = self.writer.local(row.kind), self.writer.local("l")
+        write(best, self.emit(row.element([ZERO]), row.kind))
+        write(at, self.writer.constant(0, "l"))
+
+        def body(indices: list[Value]) -> None:
+            x, y = self.emit(row.element(indices), row.kind), read(best)
+            takes = apply(op, [x, y])
+            if row.kind in FLOATS:
+                is_first_nan = [apply("NotEqual", [x, x]), apply("Equal", [y, y])]
+                takes = apply("LogicalOr", [takes, apply("LogicalAnd", is_first_nan)])
+            write(best, apply("Select", [takes, x, y]))
+            write(at, apply("Select", [takes, self.emit(indices[0], "l"), read(at)]))
+
+        self.over(node, [extent], body)
+        form = self.forms.between(Form(), extent.form - Form((), 1))
+        return Value("l", read(at), form=form)
 
     def mean(self, node: ast.AST, row: Row) -> Value:
         if row.kind in FLOATS:

@@ -14,7 +14,7 @@ from typing import Any
 from frit.loops.run.functions import is_programs
 from frit.loops.run.generators import is_draw
 
-_PLAIN_MODULES = ("builtins", "cmath", "math")
+_PLAIN_MODULES = ("_bisect", "builtins", "cmath", "math")
 _OTHERS = frozenset(
     "bytearray bytes chr dict filter format frozenset getattr hasattr hash id input isinstance iter"
     " list map next object open print repr set setattr sorted str super tuple type vars".split()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import ast
 
 MISSING = object()
-_LIBRARIES = ("builtins", "math", "cmath", "numpy")
+_LIBRARIES = ("builtins", "math", "cmath", "numpy", "bisect")
 
 
 class Surroundings:
