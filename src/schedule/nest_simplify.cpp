@@ -35,6 +35,7 @@ class LocalPromotion {
   explicit LocalPromotion(Routine& routine)
       : routine_(routine),
         same_(routine.body.values.size(), no_value),
+        read_of_(routine.body.values.size(), no_local),
         added_to_(routine.body.values.size(), no_local),
         level_(routine.body.values.size(), 0),
         needed_(routine.body.locals.size(), false) {}
@@ -51,6 +52,11 @@ class LocalPromotion {
     Block block;
     std::vector<Instr> pure;  // those that stand in it
     bool is_conditional = false;
+  };
+
+  struct Loaded {
+    Address address;
+    ValueId value;
   };
 
   ValueId resolve(ValueId id) const {
@@ -76,10 +82,12 @@ class LocalPromotion {
           continue;
         }
         held = instr.result;
-        added_to_[at(held)] = instr.number;
+        read_of_[at(held)] = instr.number;
         needed_[at(instr.number)] = true;
       }
       if (instr.kind == InstrKind::WriteLocal) known[at(instr.number)] = instr.args[0];
+      if (instr.kind == InstrKind::Load && is_loaded(instr)) continue;
+      if (instr.kind == InstrKind::Store) loaded_.clear();
       nested(instr, known);
       open_.back().block.push_back(std::move(instr));
     }
@@ -135,7 +143,8 @@ class LocalPromotion {
     level_[at(instr.result)] = level;
     if (instr.kind == InstrKind::Apply && instr.op == Op::Add)
       for (ValueId arg : {instr.args[0], instr.args[1]})
-        if (added_to_[at(arg)] != no_local) added_to_[at(instr.result)] = added_to_[at(arg)];
+        for (const auto* local : {&read_of_, &added_to_})
+          if ((*local)[at(arg)] != no_local) added_to_[at(instr.result)] = (*local)[at(arg)];
     open_[level].pure.push_back(instr);
     open_[level].block.push_back(std::move(instr));
   }
@@ -161,10 +170,31 @@ class LocalPromotion {
     forget_sums(instr.other, in_other);
     forget_sums(instr.body, in_body);
     const bool is_loop = instr.kind == InstrKind::Loop;
+    const bool stores = has_store(instr.body) || has_store(instr.other);
+    if (instr.kind != InstrKind::If && stores) loaded_.clear();
+    const std::vector<Loaded> loaded = loaded_;
     instr.other = block(std::move(instr.other), in_other, no_value, !is_loop);
+    loaded_ = loaded;
     instr.body = block(std::move(instr.body), in_body, is_loop ? instr.result : no_value, !is_loop);
+    loaded_ = stores ? std::vector<Loaded>{} : loaded;
     forget(known);
     if (instr.kind == InstrKind::While) needed_[at(instr.number)] = true;
+  }
+
+  // Has the element been loaded before, with no store since? (Arrays may share memory.)
+  bool is_loaded(const Instr& load) {
+    for (const Loaded& l : loaded_)
+      if (l.address == load.address) {
+        same_[at(load.result)] = l.value;
+        return true;
+      }
+    loaded_.push_back({load.address, load.result});
+    return false;
+  }
+  static bool has_store(const Block& block) {
+    return std::ranges::any_of(block, [](const Instr& instr) {
+      return instr.kind == InstrKind::Store || has_store(instr.body) || has_store(instr.other);
+    });
   }
 
   // A branch that adds to a local reads it, or nobody would see that it holds a sum.
@@ -188,8 +218,10 @@ class LocalPromotion {
 
   Routine& routine_;
   std::vector<Open> open_;
+  std::vector<Loaded> loaded_;  // what elements hold, if nothing is stored
   static constexpr std::int32_t no_local = -1;
   std::vector<ValueId> same_;           // what a value was found to be
+  std::vector<std::int32_t> read_of_;   // the local that a value was read from
   std::vector<std::int32_t> added_to_;  // the local of which a value is the sum with others
   std::vector<std::size_t> level_;      // the block that defines a value: its place in open_
   std::vector<bool> needed_;            // locals that are still read

@@ -332,3 +332,95 @@ def test_numbers_are_asked_by_numpys_functions(dtype):
             outcomes.append((run(x, o, b, g), o.tobytes(), b.tobytes()))
         assert outcomes[0] == outcomes[1]
     assert "# reduction" in str(frit.explain(compiled))
+
+
+# ---- variables that only grow -------------------------------------------------------------------
+
+
+def grows(a, e):
+    for i in range(len(a)):
+        e = max(e, a[i])
+    return e
+
+
+def shrinks(a, e):
+    for i in range(len(a)):
+        e = a[i] if a[i] < e else e
+    return e
+
+
+def grows_by_branch(a, e):
+    k = -1
+    for i in range(len(a)):
+        x = abs(a[i])
+        if x > e:
+            k = i
+            e = x
+    return e, k
+
+
+def grows_of_element(a, e):
+    for i in range(len(a)):
+        if e < a[i]:
+            e = a[i]
+    return e
+
+
+def takes_equals(a, e):
+    for i in range(len(a)):
+        e = max(a[i], e)
+    return e
+
+
+def takes_equals_by_branch(a, e):
+    for i in range(len(a)):
+        if a[i] >= e:
+            e = a[i]
+    return e
+
+
+def both_ways(a, e):
+    for i in range(len(a)):
+        e = max(e, a[i])
+        e = min(e, a[i] + 3)
+    return e
+
+
+def is_made_smaller(a, e):
+    for i in range(len(a)):
+        if a[i] > e:
+            a[i] = 1
+            e = a[i]
+    return e
+
+
+GROWING = [grows, shrinks, grows_by_branch, grows_of_element]
+OTHERS = [takes_equals, takes_equals_by_branch, both_ways, is_made_smaller]
+
+
+@pytest.mark.parametrize("function", GROWING + OTHERS)
+@pytest.mark.parametrize("dtype", "dfilBe")
+@pytest.mark.parametrize(
+    "start", [0.0, 0, -0.0, 7, 7.5, float("nan"), -float("inf"), 2.0**70, True]
+)
+def test_variables_that_only_grow(function, dtype, start):
+    rng = np.random.default_rng(1)
+    for array in (rng.integers(0, 8, 50), np.zeros(40), np.full(30, 7), np.zeros(0)):
+        a = array.astype(dtype)
+        if dtype in "df" and len(a) > 40:
+            a[::7] = [np.nan, -3, np.inf, -np.inf, 7.5, 6, 1, 2]
+        parallel = frit.parallelize(function)
+        for first in (start, np.float64(start), np.float32(start)):
+            expected = function(a.copy(), first)
+            for _ in range(3):
+                got = parallel(a.copy(), first)
+                assert repr(got) == repr(expected)
+                assert type(got) is type(expected)
+
+
+def test_a_greatest_difference_is_a_reduction():
+    for function in GROWING:
+        parallel = frit.parallelize(function)
+        for _ in range(2):
+            parallel(np.arange(1000.0), 0.5)
+        assert "# reduction" in str(frit.explain(parallel))

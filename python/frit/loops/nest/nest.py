@@ -27,6 +27,7 @@ from frit.loops.nest.conditions import Conditions
 from frit.loops.nest.control import Control, Frame
 from frit.loops.nest.doubt import Doubts
 from frit.loops.nest.expressions import Expressions
+from frit.loops.nest.extremes import extremes_in
 from frit.loops.nest.forms import Form, Forms
 from frit.loops.nest.generated import Generated
 from frit.loops.nest.guard import Guards
@@ -174,6 +175,8 @@ class NestWriter(
         self.kept_rows: set[int] = set()  # arrays that variables are computed from
         self.parts: set[str] = set()  # variables that are rows or tuples
         self.counters: dict[str, int] = {}
+        # Variables that only grow or only shrink: how, and what they are first.
+        self.extremes: dict[str, tuple[str, Value]] = {}
         self.untold: set[str] = set()  # choices of which one can't be told
         self.first_kinds: dict[str, str] = {}  # of arguments that are assigned
         self.guessed: set[str] = set()  # variables that were None, of a kind not yet known
@@ -280,6 +283,10 @@ class NestWriter(
                 self.bound[name + NONE] = ()
         # Not in the nest's text: of functions, and elements of small arrays.
         made = {name for name in self.knowledge.places if "@" in name or "[" in name}
+        given = [name for name in self.inputs.outputs if isinstance(self.env.get(name), Value)]
+        if given and not self.methods and not self.inputs.optional:
+            ops = extremes_in(self.inputs.node, given, self.surroundings)
+            self.extremes = {name: (op, self.env[name]) for name, op in ops.items()}
         for name in [n for n in self.env if variable_of(n) in self.knowledge.peeled]:
             self.beginnings[name] = self.env.pop(name)
             del self.bound[name]
@@ -354,7 +361,9 @@ class NestWriter(
             value = self.env.get(output.name)
             if not value.mixed if value is not None else len(kinds) < 2:
                 continue
-            if value is not None:
+            if output.name in self.extremes:
+                told = self.told_of_extreme(output.name)
+            elif value is not None:
                 told = self.told_of(value)
             else:
                 told = None if counter is None else self.writer.read_local(counter)
@@ -363,6 +372,14 @@ class NestWriter(
             output.counter = len(results)
             self.add_result(results, Value("int", told), "Il")
         return results, outputs
+
+    def told_of_extreme(self, name: str) -> int:
+        """1 if it got a number of NumPy's, which is another one; else it is what it was."""
+        op, first = self.extremes[name]
+        last = self.read_variable(self.inputs.node, name)
+        moved = self.writer.apply(op, [self.emit(x, last.dtype) for x in (last, first)])
+        told: int = self.writer.cast(moved, "l")
+        return told
 
     def keeps_array(self, name: str) -> bool:
         """Whether no assignment to an argument that is a small array is ever reached."""

@@ -50,6 +50,7 @@ class Variables:
     guessed: set[str]
     inputs: Any
     knowledge: Any
+    extremes: dict[str, Any]
     writer: Any
     assign_small: Any
     held_row: Any
@@ -83,7 +84,7 @@ class Variables:
     require_value: Any
 
     def note_kind(self, name: str, value: Value) -> None:
-        if value.mixed and self.leaves_nest(name):
+        if value.mixed and self.leaves_nest(name) and name not in self.extremes:
             self.tell(name, value)
         if name in self.parts or name in self.knowledge.small:
             raise Refused(None, f"{name} is a number and a row")
@@ -259,7 +260,7 @@ class Variables:
             self.require_same(node, value, kind)
         if node is None:
             self.first_kinds[name] = value.kind
-        elif mixed and (self.leaves_nest(name) or self.tells(name)):
+        elif mixed and name not in self.extremes and (self.leaves_nest(name) or self.tells(name)):
             self.tell_kind(node, name, kind, value)
         self.writer.write_local(self.locals[name], self.emit(value, DTYPES.get(kind, kind)))
 
