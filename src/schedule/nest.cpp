@@ -129,6 +129,8 @@ class NestBuilder {
     if (instr.op == Op::Add) return add(form(0), form(1), 1).value_or(itself);
     if (instr.op == Op::Subtract) return add(form(0), form(1), -1).value_or(itself);
     if (instr.op == Op::Negative) return add({}, form(0), -1).value_or(itself);
+    if (instr.op == Op::Maximum && literal(0) && literal(1))
+      return {.constant = std::max(form(0).constant, form(1).constant), .terms = {}};
     if (instr.op == Op::Multiply && literal(1))
       return add({}, form(0), form(1).constant).value_or(itself);
     if (instr.op == Op::Multiply && literal(0))

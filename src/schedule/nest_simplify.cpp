@@ -6,6 +6,8 @@
 #include <functional>
 #include <optional>
 
+#include "schedule/nest_induction.h"
+
 namespace frit {
 namespace {
 
@@ -614,8 +616,9 @@ class ElementPromotion {
 }  // namespace
 
 SimplifiedNest simplify_nest(const Routine& routine, const NestFacts& facts) {
-  SimplifiedNest result{.routine = routine, .accesses = {}, .locals = {}};
+  SimplifiedNest result{.routine = routine, .accesses = {}, .locals = {}, .scales = {}};
   LocalPromotion(result.routine).run();
+  while (express_inductions(result.routine, result.scales)) LocalPromotion(result.routine).run();
   StoreJoining(result.routine).run();
   ElementPromotion(result, facts).run();
   LocalPromotion(result.routine).run();

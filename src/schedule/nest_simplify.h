@@ -11,6 +11,7 @@ namespace frit {
 struct SimplifiedNest {
   Routine routine;
   std::vector<NestOrigin> accesses, locals;  // that were added
+  std::vector<std::int32_t> scales;          // integer arguments that indices are multiplied by now
 };
 SimplifiedNest simplify_nest(const Routine& routine, const NestFacts& facts);
 

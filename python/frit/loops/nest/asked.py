@@ -17,7 +17,17 @@ def count_of(start: float, stop: float, step: float) -> int:
     return max(0, math.ceil((float(stop) - float(start)) / float(step)))
 
 
-_FUNCTIONS = {"count_of": count_of}
+def sum_of_rounds(begin: int, end: int, factor: int, rest: int) -> int:
+    """The rounds of a loop of factor * i + rest of them (none below 0), for i from begin to end."""
+    if factor > 0:
+        begin = max(begin, -rest // factor + 1)
+    else:
+        end = min(end, (rest - 1) // -factor + 1)
+    count = max(0, end - begin)
+    return factor * (count * (begin + end - 1) // 2) + rest * count
+
+
+FUNCTIONS = {"count_of": count_of, "sum_of_rounds": sum_of_rounds}
 
 
 class Asked:
@@ -46,7 +56,7 @@ class Asked:
         """What stands behind a line that cannot be run may need its name: it isn't asked."""
         if line not in self.lines:
             try:
-                exec(line, {"index_range": _core.index_range, **_FUNCTIONS}, self.space)
+                exec(line, {"index_range": _core.index_range, **FUNCTIONS}, self.space)
             except (ValueError, ArithmeticError, MemoryError):  # no elements, or it divides by 0
                 self.lines[line] = False
             else:
@@ -55,7 +65,7 @@ class Asked:
 
     def evaluate(self, bounds: tuple[str, str]) -> Signs | None:
         try:
-            least, most = (eval(text, _FUNCTIONS, self.space) for text in bounds)
+            least, most = (eval(text, FUNCTIONS, self.space) for text in bounds)
         except (ValueError, ArithmeticError, MemoryError):
             return None
         return (_sign(least), _sign(most)) if least <= most else None

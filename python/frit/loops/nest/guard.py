@@ -219,4 +219,6 @@ class Guards:
             return kinds_in(self.inputs.key)[int(number)] == "I"
         if kind == "x" and number.isdigit():  # a long text, whose own names are asked for, too
             return True
-        return name in ("min", "max", "and") or (kind == "e" and number.replace("_", "").isdigit())
+        if name in ("min", "max", "and", "sum_of_rounds"):
+            return True
+        return kind == "e" and number.replace("_", "").isdigit()

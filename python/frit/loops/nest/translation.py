@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from frit import _core
-from frit.loops.nest.asked import count_of
+from frit.loops.nest.asked import FUNCTIONS
 from frit.loops.run.list_runs import ListFacts
 from frit.loops.run.surroundings import Surroundings
 from frit.translate.record import field, record
@@ -139,7 +139,7 @@ def is_c_ordered(array: Any) -> bool:
 
 
 _GUARD = {
-    "count_of": count_of,
+    **FUNCTIONS,
     "overlap": numpy.may_share_memory,
     "index_range": _core.index_range,
     "is_c_ordered": is_c_ordered,

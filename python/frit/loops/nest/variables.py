@@ -184,8 +184,7 @@ class Variables:
                 rounds = str(MANY_ROUNDS)
                 self.endless.add(name)
             else:
-                most = [self.forms.most(e - b, facts) for b, e in filter(None, loops)]
-                rounds = "*".join(f"max(0,{x})" for x in most) or "1"
+                rounds = self.rounds_of([x for x in loops if x is not None], facts)
                 if number >= assigned and loops and all(map(_is, loops, around)):
                     # The round that reads it has not added to it yet.
                     rounds = f"max(0,{rounds}-1)" if len(loops) <= len(around) else rounds
@@ -195,6 +194,28 @@ class Variables:
             raise Unbounded
         start = plain[0] if len(plain) == 1 else f"{'max' if high else 'min'}({','.join(plain)})"
         return [self.forms.of_text("(" + "+".join([start, *sums]) + ")", None)]
+
+    def rounds_of(self, loops: list[tuple[Form, Form]], facts: tuple[Form, ...]) -> str:
+        """How often the innermost of these loops goes round, at most."""
+        forms = self.forms
+        factors, summed = [], set()
+        for k, (begin, end) in reversed([*enumerate(loops)]):
+            if k in summed:
+                continue
+            extent = end - begin
+            found = forms.latest(extent)
+            if found is not None:
+                symbol, rest = forms.symbols[found[0]], extent - Form((found,))
+                for j in range(k):  # a triangle: one index says how many there are of the other
+                    first, behind = loops[j]
+                    is_index = symbol.low == [first] and symbol.high == [behind - Form((), 1)]
+                    if is_index and all(map(forms.is_known, (first, behind, rest))):
+                        ends = f"{forms.text(first)},{forms.text(behind)}"
+                        factors.append(f"sum_of_rounds({ends},{found[1]},{forms.text(rest)})")
+                        summed |= {j, k}
+            if k not in summed:
+                factors.append(f"max(0,{forms.most(extent, facts)})")
+        return "*".join(reversed(factors)) or "1"
 
     def assign_variable(self, node: ast.AST, name: str, value: Value) -> None:
         self.note_kind(name, value)
