@@ -445,7 +445,8 @@ struct Take {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [indices, axis, out, mode] = named(arguments, {"indices", "axis", "out", "mode"});
     if (!indices || is_given(out)) throw Unfit{"take with out="};
-    if (mode && PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, "raise") != 0)
+    if (is_given(mode) &&
+        (!PyUnicode_Check(mode) || PyUnicode_CompareWithASCIIString(mode, "raise") != 0))
       throw Unfit{"take with mode="};
     const Array& array = array_behind(self);
     const Array index = array_operand(indices);
@@ -652,13 +653,18 @@ struct Resize {
     if (arguments.positional == 0) return Py_NewRef(Py_None);
     ArrayObject& object = array_of(self);
     const Array& old = object.array;
-    const Shape shape = new_shape(old, arguments);
+    Shape shape = new_shape(old, arguments);
     std::int64_t size = 1;
     for (std::int64_t extent : shape) size *= extent;
-    if (size == old.size() && old.c_contiguous()) {
-      object.array = *reshape_window(old, shape);
+    // It keeps its order: what the memory holds is gone through as before.
+    const bool is_fortran = old.f_contiguous() && !old.c_contiguous();
+    if (is_fortran) std::ranges::reverse(shape);
+    const Array in_order = is_fortran ? reversed_axes(old) : old;
+    const auto set = [&](Array made) {
+      object.array = is_fortran ? reversed_axes(made) : std::move(made);
       return Py_NewRef(Py_None);
-    }
+    };
+    if (size == old.size()) return set(*reshape_window(in_order, shape));
     if (!owns_data(object))
       raise(PyExc_ValueError, "cannot resize this array: it does not own its data");
     // The caller's own two: the name of the array, and the call.
@@ -667,12 +673,10 @@ struct Resize {
     const Array made = full(shape, Scalar{.dtype = old.dtype()});
     const std::int64_t kept[1] = {std::min(old.size(), made.size())};
     const std::int64_t stride[1] = {size_of(old.dtype())};
-    const Array flat = old.c_contiguous() ? old : copy(old, 'K');
     if (kept[0] > 0)
       assign(window(made, kept, stride, 0, made.dtype()),
-             window(flat, kept, stride, flat.offset(), flat.dtype()));
-    object.array = made;
-    return Py_NewRef(Py_None);
+             window(in_order, kept, stride, in_order.offset(), in_order.dtype()));
+    return set(made);
   }
 };
 

@@ -52,7 +52,7 @@ void add_loop_lists(PyObject* module);
 bool append_signature(PyObject* const* values, std::size_t count, std::string& signature);
 // What loop_key says of the value; false: nothing that a nest takes.
 bool append_loop_key(PyObject* value, std::string& key);
-inline constexpr std::int64_t largest_loop_integer = std::int64_t{1} << 62;
+inline constexpr std::int64_t largest_loop_integer = (std::int64_t{1} << 62) - 1;
 // As LoopNest.run.
 Ref run_nest(PyObject* nest, PyObject* const* values, std::size_t count, bool warns);
 

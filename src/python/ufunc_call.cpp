@@ -274,7 +274,11 @@ Array matmul_of(const UFuncObject& ufunc, const Call& call) {
   const Array* right = call.inputs[1].argument.array;
   if (!left || !right) throw Unfit{"a product with a number"};
   const Array* target = call.target(0);
-  if (target && !can_cast(promote(left->dtype(), right->dtype()), target->dtype(), call.casting))
+  const DType dtype = promote(left->dtype(), right->dtype());
+  if (!can_cast(left->dtype(), dtype, call.casting) ||
+      !can_cast(right->dtype(), dtype, call.casting))
+    throw Unfit{"casting= forbids this product"};
+  if (target && !can_cast(dtype, target->dtype(), call.casting))
     throw Unfit{"a product into another dtype"};
   note_ufunc(ufunc.name);
   const Array product = product_of(ufunc.native, *left, *right);

@@ -1332,6 +1332,73 @@ def test_objects_of_the_program_give_libraries_numpys_arrays(python, file):
     assert done.stdout == python(program).stdout != ""
 
 
+def test_what_numpys_arrays_and_numbers_get_from_the_program(python, file):
+    program = file(
+        "program.py",
+        """
+        import numpy as np
+
+
+        class Thing:
+            def __array__(self, dtype=None, copy=None):
+                return np.arange(3.0)
+
+
+        def asks(x):
+            return x.__array__()
+
+
+        print(repr(np.float64(Thing())), repr(np.float32(2) * Thing()), np.int8(Thing()))
+        print(np.ones(3, object) + Thing(), np.ones(3, ">f8") + Thing(), type(asks(Thing())) is np.ndarray)
+        big = np.ones(3, ">f8")
+        big += Thing()
+        print(big)
+        record = np.zeros(5, [("x", "u1"), ("y", "f8")])["y"]
+        record[:] = [1, 2, 3, 4, 6]
+        for kept in (np.arange(6).reshape(2, 3).astype(object), record, np.array([1, 2, 6], ">f8")):
+            for name in "mean std var sum max argmax argmin".split():
+                out = np.zeros(kept.shape[:-1], np.intp if name[:3] == "arg" else float)
+                found = getattr(kept, name)(axis=-1, out=out)
+                print(name, out, found is out)
+            for name in ("cumsum", "cumprod"):
+                out = np.zeros(kept.shape)
+                print(getattr(kept, name)(axis=-1, out=out) is out, out)
+        for out, call in (
+            (np.zeros(5), lambda out: record.round(out=out)),
+            (np.zeros(2), lambda out: record.take([1, 2], out=out)),
+            (np.zeros(()), lambda out: record.dot(record, out)),
+            (np.zeros(()), lambda out: np.ones((2, 2), ">f8").trace(out=out)),
+        ):
+            found = call(out)
+            print(found is out, out)
+        a = np.arange(4.0)
+        print(np.take(a, [-1, 0], mode=0), a.take([-1, 7], mode=1), a.take([1], mode=None))
+        for mode in (5, ("wrap", "clip")):
+            try:
+                print(np.take(a, [0], mode=mode))
+            except Exception as error:
+                print(type(error).__name__, error)
+        for shape in ((2, 3), (3, 2), (3, 3), 4, (2, 1, 3), (0, 4)):
+            a = np.arange(6.0).reshape(2, 3).copy("F")
+            a.resize(shape)
+            print(a.tolist(), a.strides, a.flags.f_contiguous)
+        a = np.arange(6.0).reshape(2, 3).T
+        a.resize(6)
+        print(a)
+        rng = np.random.default_rng(0)
+        for dtype in ("f4", "f8", "c8", "c16"):
+            x = rng.standard_normal((2, 8194)).astype(dtype)
+            print(repr(np.vdot(x[0, ::2], x[1, ::2])), repr(np.vdot(x[:, ::-3], x[:, ::-3])))
+        for casting in ("no", "equiv", "safe", "same_kind"):
+            try:
+                print(np.matmul(np.ones((2, 2)), np.ones((2, 2), "f4"), casting=casting))
+            except Exception as error:
+                print(type(error).__name__, error)
+        """,
+    )
+    assert python("-m", "frit", program).stdout == python(program).stdout != ""
+
+
 def test_masks_and_indices_for_arrays_that_stay_numpys(python, file):
     program = file(
         "program.py",

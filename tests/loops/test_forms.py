@@ -1509,6 +1509,13 @@ def test_bits_of_integers_that_only_the_loop_knows(poly):
     check(checksum, data, poly, np.zeros(1, np.int64), compiled=True)
 
 
+@pytest.mark.parametrize("x", [2**62 - 1, -(2**62), 2**61, -1, 2**62, 2**80])
+def test_bits_at_the_limits(x):
+    check(mixed_bits, np.zeros(50), np.zeros(50, np.int64), x)
+    for poly in (x, -x - 1):
+        check(checksum, np.arange(99, dtype=np.uint8), poly, np.zeros(1, np.int64))
+
+
 @pytest.mark.parametrize("x", [0, 5, -9, 2**20 + 3, -(2**33)])
 def test_bits_of_negative_integers(x):
     check(mixed_bits, np.zeros(50), np.zeros(50, np.int64), x)

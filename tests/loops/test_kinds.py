@@ -394,8 +394,30 @@ def is_made_smaller(a, e):
     return e
 
 
+def gets_numbers_of_two_kinds(a, e):
+    for i in range(len(a)):
+        e = max(e, a[i] if i % 2 else 0.5)
+        e = max(e, max(a[i], 3))
+    return e
+
+
+def gets_ints(a, e):
+    for i in range(len(a)):
+        x = int(max(min(a[i], 9), 0)) if a[i] == a[i] else 0
+        if x > e:
+            e = x
+    return e
+
+
 GROWING = [grows, shrinks, grows_by_branch, grows_of_element]
-OTHERS = [takes_equals, takes_equals_by_branch, both_ways, is_made_smaller]
+OTHERS = [
+    takes_equals,
+    takes_equals_by_branch,
+    both_ways,
+    is_made_smaller,
+    gets_numbers_of_two_kinds,
+    gets_ints,
+]
 
 
 @pytest.mark.parametrize("function", GROWING + OTHERS)

@@ -17,7 +17,7 @@ from frit._adapters import real_of
 from frit.loops.find.flow import text_in
 from frit.loops.nest.complexes import is_complex
 from frit.loops.nest.doubt import WHOLE, kinds_of, without_doubt
-from frit.loops.nest.forms import LARGEST, Form, Forms, Symbol
+from frit.loops.nest.forms import LARGEST, LEAST, Form, Forms, Symbol
 from frit.loops.nest.generated import generated_in
 from frit.loops.nest.library import inlined_for
 from frit.loops.nest.small_arrays import MAKERS
@@ -345,6 +345,7 @@ class Calls:
             result = values[0]
             for value in values[1:]:
                 result = self.extreme(node, name, result, value)
+            result.second = kinds_of(values[-1])
             return result
         if function is builtins.complex:
             return self.to_complex(node, values)
@@ -435,7 +436,7 @@ class Calls:
             return Value(code, self.writer.cast(self.emit(x, x.dtype), code))
         if x.kind in ("int", "bool"):
             x = self.integer_of(node, self.plain_int(x))
-            self.require_value(x, max(limits.min, -LARGEST), min(limits.max, LARGEST))
+            self.require_value(x, max(limits.min, LEAST), min(limits.max, LARGEST))
             return Value(code, self.writer.cast(self.emit(x, "l"), code))
         if x.dtype not in FLOATS:
             raise Refused(node, "an integer of this")

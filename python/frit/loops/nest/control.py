@@ -11,7 +11,7 @@ from typing import Any
 from frit.loops.find.exits import number_of_exit
 from frit.loops.find.raising import RaisedInRound
 from frit.loops.names import assigned_names, nodes_in
-from frit.loops.nest.forms import LARGEST, Form, Symbol
+from frit.loops.nest.forms import LARGEST, LEAST, Form, Symbol
 from frit.loops.nest.small_arrays import variable_of
 from frit.loops.nest.values import Again, Counter, Item, Refused, Value
 from frit.loops.run.methods import PlainMethod
@@ -476,7 +476,7 @@ class Control:
                 index = apply("Multiply", [number, self.emit(counter.step, "l")])
                 index = apply("Add", [self.emit(counter.begin, "l"), index])
             with self.block(assigned):
-                body(Value("int", index, form=self.loose_form(-LARGEST, LARGEST)))
+                body(Value("int", index, form=self.loose_form(LEAST, LARGEST)))
 
         self.writer.repeat(test, once)
         self.while_flags.pop()

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from frit.loops.nest.forms import LARGEST
+from frit.loops.nest.forms import LARGEST, LEAST
 from frit.loops.nest.translation import TOLD
 from frit.loops.nest.values import (
     COMPLEXES,
@@ -189,7 +189,7 @@ class Doubts:
             elif value.kind == "int":
                 self.require_moderate(value)
             elif value.kind == "l":
-                self.fail_outside_of(value, -LARGEST, LARGEST)
+                self.fail_outside_of(value, LEAST, LARGEST)
         if isinstance(op, ast.Mult) and "l" in (x.kind, y.kind):
             self.fail_if_product_is_large(x, y)
         elif isinstance(op, (ast.FloorDiv, ast.Mod)):
@@ -293,6 +293,6 @@ class Doubts:
 def limits_of(kinds: Iterable[str]) -> tuple[int, int]:
     """Of numbers that each of these types has, and the nest computes with."""
     limits = [LIMITS[kind] for kind in kinds if kind != "int"]
-    low = max((least for least, _ in limits), default=-LARGEST)
+    low = max((least for least, _ in limits), default=LEAST)
     high = min((most for _, most in limits), default=LARGEST)
-    return max(low, -LARGEST), min(high, LARGEST)
+    return max(low, LEAST), min(high, LARGEST)

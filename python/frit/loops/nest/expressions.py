@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from frit.loops.nest.complexes import is_complex
-from frit.loops.nest.forms import LARGEST, Form, Forms, Symbol
+from frit.loops.nest.forms import LARGEST, LEAST, Form, Forms, Symbol
 from frit.loops.nest.values import (
     COMPLEXES,
     DTYPES,
@@ -159,17 +159,17 @@ class Expressions:
         assert value.form is not None
         is_loose = self.is_loose(value.form, *(x.form for x in operands))
         if is_loose or (
-            self.is_half_loose(value.form) and not self.is_within_now(value.form, -LARGEST, LARGEST)
+            self.is_half_loose(value.form) and not self.is_within_now(value.form, LEAST, LARGEST)
         ):
             # The operands are within LARGEST, so that a sum does not wrap unseen.
             for operand in operands:
                 self.require_moderate(operand)
-            self.fail_outside_of(value, -LARGEST, LARGEST)
-            value.form = self.loose_form(-LARGEST, LARGEST)
+            self.fail_outside_of(value, LEAST, LARGEST)
+            value.form = self.loose_form(LEAST, LARGEST)
             return value
         reach = self.forms.reach(value.form)
         if reach is None or reach > LARGEST:
-            self.require(value.form, -LARGEST, LARGEST)
+            self.require(value.form, LEAST, LARGEST)
         return value
 
     def require_moderate(self, value: Value) -> None:
@@ -177,7 +177,7 @@ class Expressions:
         if value.literal is None and value.form is not None and not self.is_loose(value.form):
             reach = self.forms.reach(value.form)
             if reach is None or reach > LARGEST:
-                self.require(value.form, -LARGEST, LARGEST)
+                self.require(value.form, LEAST, LARGEST)
 
     def loose_form(self, low: int, high: int) -> Form:
         form = self.forms.between(low, high)
@@ -186,7 +186,7 @@ class Expressions:
 
     def loosened(self, value: Value) -> Value:
         """An integer of NumPy's as one whose bounds only the nest knows."""
-        low, high = (max(-LARGEST, min(end, LARGEST)) for end in LIMITS[value.kind])
+        low, high = (max(LEAST, min(end, LARGEST)) for end in LIMITS[value.kind])
         if LIMITS[value.kind] != (low, high):
             self.fail_outside_of(value, low, high)
         return Value(value.kind, value.id, form=self.loose_form(low, high))
@@ -390,12 +390,17 @@ class Expressions:
                 value.form = forms.between(0, mask)
                 return value
             value.form = self.form_of_bits(kind, x, y)
+            if self.is_loose(value.form):
+                return value
         elif kind is ast.LShift or kind is ast.RShift:
             if kind is ast.LShift and self.is_loose(x.form, y.form):
                 raise Refused(node, "a shift of an integer without bounds")
             self.require_value(y, 0, 62)
             value = self.apply(_BINARY[kind][0], "int", *pair)
             value.form = forms.shifted(x.form, y.form, "<<" if kind is ast.LShift else ">>")
+            if kind is ast.RShift and self.is_loose(x.form):
+                value.form = self.loose_form(LEAST, LARGEST)
+                return value
         elif kind is ast.Div:
             y = self.require_divisor(node, y, 2**53)
             self.require_value(x, -(2**53), 2**53)
@@ -413,7 +418,9 @@ class Expressions:
     def form_of_bits(self, kind: type[ast.operator], x: Value, y: Value) -> Form:
         assert x.form is not None and y.form is not None
         if self.is_loose(x.form, y.form):
-            return self.loose_form(-LARGEST, LARGEST)
+            for value in (x, y):
+                self.require_moderate(value)
+            return self.loose_form(LEAST, LARGEST)
         self.require(x.form, 0, None)
         self.require(y.form, 0, None)
         high = [x.form, y.form] if kind is ast.BitAnd else [x.form + y.form]

@@ -17,7 +17,8 @@ from typing import Any
 from frit.translate.record import record
 
 MOST_FACTS = 24  # at one place
-LARGEST = 2**62  # what an integer of a nest may reach
+# What an integer of a nest may reach. Bits of two, and shifts to the right, are such integers too.
+LEAST, LARGEST = -(2**62), 2**62 - 1
 LONG_TEXT = 64
 # Bounds of variables that are asked for in a translation: each may follow from many others, so that
 # the ways from one to the next are countless. A hundred are many; behind these nothing is known.

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from frit.loops.names import nodes_in
-from frit.loops.nest.forms import LARGEST, Form, Symbol
+from frit.loops.nest.forms import LARGEST, LEAST, Form, Symbol
 from frit.loops.nest.values import (
     COMPLEXES,
     Again,
@@ -209,7 +209,7 @@ class Lists:
         value = Value(kind, id)
         name, number = view.array.name, view.array.number
         if kind == "int" and (name in self.knowledge.stored or self.is_grown(name)):
-            value.form = self.loose_form(-LARGEST, LARGEST)
+            value.form = self.loose_form(LEAST, LARGEST)
         elif kind == "int":
             least, most = (self.forms.of_text(f"m{number}_{x}", None) for x in ("lo", "hi"))
             value.form = self.forms.symbol(Symbol(low=[least], high=[most]))
@@ -277,13 +277,13 @@ class Lists:
                 return
             total = Value(kind, apply("Add", [so_far, id]))
             if kind == "int":
-                self.fail_outside_of(total, -LARGEST, LARGEST)
+                self.fail_outside_of(total, LEAST, LARGEST)
             write(place, total.id)
 
         self.over(node, [extent], body)
         value = Value(kind, read(place))
         if kind == "int":
-            value.form = self.loose_form(-LARGEST, LARGEST)
+            value.form = self.loose_form(LEAST, LARGEST)
         return value
 
     def is_log(self, name: str) -> bool:
@@ -400,7 +400,7 @@ class Lists:
         reach = self.forms.reach(value.form)
         if most == LARGEST and (self.is_loose(value.form) or (reach or LARGEST + 1) <= LARGEST):
             return  # it has been looked at where it was computed
-        self.require_value(value, -most, most)
+        self.require_value(value, LEAST if most == LARGEST else -most, most)
 
     def put(self, node: ast.AST, array: ArrayName, view: View, id: int) -> None:
         self.note_position(node)

@@ -41,6 +41,7 @@ from frit.loops.nest.series import Serieses
 from frit.loops.nest.small_arrays import SmallArrays, variable_of
 from frit.loops.nest.translation import (
     ARRAY,
+    TOLD,
     Inputs,
     Output,
     Returned,
@@ -97,6 +98,7 @@ class Knowledge:
     parted: set[str] = field(default_factory=set)
     # Variables that may become Python's kind again: the nest tells which kind they have.
     told: set[str] = field(default_factory=set)
+    no_extremes: set[str] = field(default_factory=set)  # that get several kinds of numbers
     numbers_arrays: bool = False  # each small array that is made gets a number
     holds_rows: bool = False  # rows of arrays that the nest changes are computed where they stand
 
@@ -175,8 +177,8 @@ class NestWriter(
         self.kept_rows: set[int] = set()  # arrays that variables are computed from
         self.parts: set[str] = set()  # variables that are rows or tuples
         self.counters: dict[str, int] = {}
-        # Variables that only grow or only shrink: how, and what they are first.
-        self.extremes: dict[str, tuple[str, Value]] = {}
+        # Variables that only grow or only shrink: how, what they are first, and what they get.
+        self.extremes: dict[str, tuple[str, Value, set[str]]] = {}
         self.untold: set[str] = set()  # choices of which one can't be told
         self.first_kinds: dict[str, str] = {}  # of arguments that are assigned
         self.guessed: set[str] = set()  # variables that were None, of a kind not yet known
@@ -188,6 +190,7 @@ class NestWriter(
         self.given_others: set[str] = set()  # variables that got an array that an argument was
         self.draws = 0  # calls that draw random numbers
         self.has_signature = False
+        self.is_wary = False  # indices are looked at, which another call may not need
         # Methods that assign attributes of their object, which are variables.
         self.methods = {
             name: method
@@ -286,7 +289,11 @@ class NestWriter(
         given = [name for name in self.inputs.outputs if isinstance(self.env.get(name), Value)]
         if given and not self.methods and not self.inputs.optional:
             ops = extremes_in(self.inputs.node, given, self.surroundings)
-            self.extremes = {name: (op, self.env[name]) for name, op in ops.items()}
+            self.extremes = {
+                name: (op, self.env[name], set())
+                for name, op in ops.items()
+                if name not in self.knowledge.no_extremes and not self.env[name].mixed
+            }
         for name in [n for n in self.env if variable_of(n) in self.knowledge.peeled]:
             self.beginnings[name] = self.env.pop(name)
             del self.bound[name]
@@ -374,11 +381,14 @@ class NestWriter(
         return results, outputs
 
     def told_of_extreme(self, name: str) -> int:
-        """1 if it got a number of NumPy's, which is another one; else it is what it was."""
-        op, first = self.extremes[name]
+        """What it is (TOLD) if it got another number; else 0: it is what it was."""
+        op, first, kinds = self.extremes[name]
         last = self.read_variable(self.inputs.node, name)
         moved = self.writer.apply(op, [self.emit(x, last.dtype) for x in (last, first)])
-        told: int = self.writer.cast(moved, "l")
+        codes = [TOLD.get(min(kinds), 1), 0]
+        told: int = self.writer.apply(
+            "Select", [moved, *(self.writer.constant(c, "l") for c in codes)]
+        )
         return told
 
     def keeps_array(self, name: str) -> bool:
@@ -491,7 +501,10 @@ def translate(inputs: Inputs) -> Translation:
     for _ in range(24):
         writer = NestWriter(inputs, knowledge, asked)
         try:
-            return writer.translate()
+            made = writer.translate()
+            if writer.is_wary and not (reads_elements or writer.scanned):
+                made.asked = asked.as_kept()
+            return made
         except Again:
             pass
         except Refused as refused:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from frit import _core
-from frit.loops.nest.asked import FUNCTIONS
+from frit.loops.nest.asked import FUNCTIONS, Kept
 from frit.loops.run.list_runs import ListFacts
 from frit.loops.run.surroundings import Surroundings
 from frit.translate.record import field, record
@@ -102,6 +102,8 @@ class Translation:
     # Results, or -1: the exit at which it was left (find/exits.py), and how many rounds were begun.
     exit: int = -1
     rounds: int = -1
+    # What was asked of the call, where a call with other answers may have fewer checks.
+    asked: Kept | None = None
 
     @property
     def gives_arrays(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from frit.loops.nest.complexes import is_zero
 from frit.loops.nest.doubt import SIZED, joined_kind, kinds_of
-from frit.loops.nest.forms import LARGEST, Form, Forms, Symbol, Unbounded
+from frit.loops.nest.forms import LARGEST, LEAST, Form, Forms, Symbol, Unbounded
 from frit.loops.nest.small_arrays import makers_in
 from frit.loops.nest.translation import TOLD
 from frit.loops.nest.values import (
@@ -84,7 +84,9 @@ class Variables:
     require_value: Any
 
     def note_kind(self, name: str, value: Value) -> None:
-        if value.mixed and self.leaves_nest(name) and name not in self.extremes:
+        if name in self.extremes:
+            self.note_extreme(name, value)
+        elif value.mixed and self.leaves_nest(name):
             self.tell(name, value)
         if name in self.parts or name in self.knowledge.small:
             raise Refused(None, f"{name} is a number and a row")
@@ -96,6 +98,15 @@ class Variables:
             self.knowledge.kinds[name] = kinds
             if name in self.locals:
                 self.learn(name)
+
+    def note_extreme(self, name: str, value: Value) -> None:
+        """What it gets is of one kind; else its last value does not say what it is."""
+        _, first, kinds = self.extremes[name]
+        if value is not first:
+            kinds |= value.second or kinds_of(value)
+            if len(kinds) > 1 or (value.mixed and not value.second):
+                self.knowledge.no_extremes.add(name)
+                raise Again
 
     def tell(self, name: str, value: Value) -> None:
         """The nest tells which of its kinds a variable has that is read behind it."""
@@ -148,7 +159,7 @@ class Variables:
             self.read_told(name, value)
         value.zero = mixed and name not in self.knowledge.nonzero
         if kind == "int" and name in self.knowledge.loose:
-            value.form = self.loose_form(-LARGEST, LARGEST)
+            value.form = self.loose_form(LEAST, LARGEST)
         elif kind == "int":
             seen = len(self.assignments.get(name, ())), tuple(self.open_loops)
             ends = lambda high: lambda: self.variable_ends(name, high, *seen)  # noqa: E731

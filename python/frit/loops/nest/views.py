@@ -48,6 +48,7 @@ class Views:
     truth_id: Any
     fail_where: Any
     is_half_loose: Any
+    is_wary: bool
     is_loose: Any
     require_value: Any
     shown: Any
@@ -137,6 +138,7 @@ class Views:
             self.require(form, None, -1)
             return self.element_of(span, wrapped)
         self.require(form - size, None, -1)
+        self.is_wary = True
         below = self.writer.apply("Less", [self.emit(value, "l"), self.writer.constant(0, "l")])
         id = self.writer.apply("Select", [below, self.emit(wrapped, "l"), self.emit(value, "l")])
         either = self.forms.widest([form, form + size])
@@ -150,6 +152,7 @@ class Views:
     def checked_index(self, span: Span, value: Value) -> Value:
         """An index that only the nest knows: where it is outside, the nest is run as Python."""
         assert span.extent.form is not None
+        self.is_wary = True
         if not self.is_half_loose(span.extent.form):  # else there is room for one (list_runs.py)
             self.require(span.extent.form, 1, None)
         apply, zero = self.writer.apply, self.writer.constant(0, "l")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LISTS = (list, tuple, str)  # that a nest gets as arrays
 ITEM = 5e-9  # seconds that a list's item takes, there and back
-LARGEST = 2**62  # int of a nest (forms.py)
+LARGEST = 2**62 - 1  # int of a nest (forms.py)
 Origin = tuple[bytes, bytes]  # what is kept is named by the one, and depends on the other
 
 

@@ -52,6 +52,9 @@ class Question:
         if found is None:
             return None
         kernel, parameters, results, outputs, returned, guard, lists, others, text = found
+        asked = others["asked"]
+        if asked is not None and not is_same_call(self.inputs.values, asked):
+            return None
         try:
             made = _core.Kernel.from_bytes(kernel, parameters, names_of(self.inputs, results))
         except ValueError:
@@ -105,7 +108,8 @@ class Question:
 
 _REFUSED = b" refused"
 _OTHERS = (
-    "has_signature written failures failing numpy_floats numpy_integers paused exit rounds".split()
+    "has_signature written failures failing numpy_floats numpy_integers paused exit rounds"
+    " asked".split()
 )
 
 
