@@ -541,17 +541,35 @@ def _with_real_arguments(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _torch() -> None:
-    """torch.from_numpy insists on a real ndarray."""
+    """torch.from_numpy and asarray want real arrays; so do indices and operators of tensors."""
     import torch
+
+    from frit import _core
 
     original = torch.from_numpy
 
     def from_numpy(array: Any) -> Any:
-        core = sys.modules.get("frit._core")
-        return original(array if core is None else core.to_numpy(array))
+        return original(_core.to_numpy(array))
 
     from_numpy.__doc__ = original.__doc__
     replace(torch, "from_numpy", from_numpy)
+    replace(torch, "asarray", _with_real_arguments(torch.asarray))
+
+    def __torch_function__(
+        cls: type, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """torch asks this of what it doesn't know: T[x], T == x."""
+        named = {name: _real_in(value) for name, value in (kwargs or {}).items()}
+        return function(*map(_real_in, args), **named)
+
+    replace(_core.Array, "__torch_function__", classmethod(__torch_function__))
+
+
+def _real_in(value: Any) -> Any:
+    """With real arrays for ours, in lists and tuples too."""
+    if type(value) is tuple or type(value) is list:
+        return type(value)(map(_real_in, value))
+    return sys.modules["frit._core"].to_numpy(value) if _is_array(value) else value
 
 
 def _multiprocessing() -> None:

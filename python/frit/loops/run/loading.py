@@ -84,7 +84,10 @@ lost = Lost()
 
 def engine() -> Any:
     """The engine, for a program that has NumPy, or whose loops are worth it."""
-    has_numpy = "numpy" in sys.modules
+    numpy = sys.modules.get("numpy")
+    has_numpy = numpy is not None
+    if getattr(getattr(numpy, "__spec__", None), "_initializing", False):
+        return None  # it is being imported, and has no C API yet
     if not has_numpy and not lost.is_worth_engine():
         return None
     try:

@@ -20,6 +20,7 @@ import functools
 import sys
 import types
 import weakref
+from _thread import get_ident
 from collections.abc import Callable, Iterable, Iterator
 
 from frit import _activity
@@ -163,6 +164,7 @@ class Place(Patience):
         self._node: ast.For | ast.While | None = None
         self._peel: Peel | None = None
         self._traits: Traits | None = None
+        self.starts_in = 0  # the thread that does
         self.kept_traits: tuple[Any, ...] | None = None  # a row
         self.origin: Origin | None = None  # None: nothing that is made of it is kept
         self.passed = passed
@@ -279,8 +281,14 @@ class Place(Patience):
             if frame.f_locals is not space:
                 return None, 0
             self.space = space
-        began = now()
-        found, left = self.attempt(passed, rounds, space)
+        thread = get_ident()
+        if self.starts_in == thread:  # what it imports goes through the program's own importer
+            return None, 0
+        began, self.starts_in = now(), thread
+        try:
+            found, left = self.attempt(passed, rounds, space)
+        finally:
+            self.starts_in = 0
         if self.inner:
             # What is soon done is so with all its loops; where nobody knows, they are asked.
             self.ask_inner(found is not None or self.told not in _SOON_DONE)
