@@ -228,7 +228,8 @@ PyObject* class_of(PyObject* self, void*) {
   return Py_NewRef(as_object(type));
 }
 int set_class(PyObject* self, PyObject* value, void*) {
-  PyObject* descriptor = PyDict_GetItemString(PyBaseObject_Type.tp_dict, "__class__");
+  static PyObject* const name = checked(PyUnicode_InternFromString("__class__")).release();
+  PyObject* const descriptor = _PyType_Lookup(&PyBaseObject_Type, name);
   return Py_TYPE(descriptor)->tp_descr_set(descriptor, self, value);
 }
 

@@ -31,14 +31,22 @@ std::uint64_t kind_of_array(const Array& array) {
   return word << 1 | static_cast<std::uint64_t>(layout.f_contiguous());
 }
 
+// How many digits a Python int has, and its sign: what doesn't fit a dtype is refused.
+std::uint64_t digits_of(PyObject* object) {
+#if PY_VERSION_HEX >= 0x030C0000
+  return reinterpret_cast<PyLongObject*>(object)->long_value.lv_tag;
+#else
+  return static_cast<std::uint64_t>(Py_SIZE(object));
+#endif
+}
+
 // What of an operand may decide whether native code takes it; 0: the operand may have a say of its
 // own, or is rare.
 std::uint64_t kind_of(PyObject* object, int depth = 0) {
   if (is_array(object)) return tagged(Tag::Array, kind_of_array(array_of(object).array));
   if (is_scalar(object))
     return tagged(Tag::Scalar, static_cast<std::uint64_t>(scalar_of(object).array.dtype()));
-  if (PyLong_CheckExact(object))  // its digits: what doesn't fit a dtype is refused
-    return tagged(Tag::Integer, static_cast<std::uint64_t>(Py_SIZE(object)));
+  if (PyLong_CheckExact(object)) return tagged(Tag::Integer, digits_of(object));
   if (object == Py_None || PyBool_Check(object) || object == Py_Ellipsis ||
       PyUnicode_CheckExact(object) || PyType_Check(object) || PyArray_DescrCheck(object) ||
       Py_IS_TYPE(object, ufunc_type))
