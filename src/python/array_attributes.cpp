@@ -38,6 +38,17 @@ void set_on_real(PyObject* self, const char* name, PyObject* value) {
   checked_status(PyObject_SetAttrString(real.get(), name, converted.get()));
 }
 
+// NumPy's warning of a shape that is set (since 2.5), in its words: by one that stays as it is.
+void warn_of_set_shape() {
+  static PyObject* const name = checked(PyUnicode_InternFromString("shape")).release();
+  static PyObject* const real = [] {
+    const npy_intp none = 0;
+    return checked(PyArray_ZEROS(1, &none, NPY_DOUBLE, 0)).release();
+  }();
+  const Ref shape = checked(PyObject_GetAttr(real, name));
+  checked_status(PyObject_SetAttr(real, name, shape.get()));
+}
+
 int set_shape(PyObject* self, PyObject* value, void*) {
   note_source();
   return guarded_status([&] {
@@ -45,6 +56,7 @@ int set_shape(PyObject* self, PyObject* value, void*) {
     try {
       Reshaped result = reshaped(array_behind(self), shape_operand(value), 'C');
       if (!result.is_view) throw Unfit{"the shape needs a copy"};
+      warn_of_set_shape();
       array_of(self).array = std::move(result.array);
     } catch (const Unfit&) {
       set_on_real(self, "shape", value);  // raises, in NumPy's words

@@ -219,6 +219,18 @@ struct SymmetricEigensystem {
 constexpr char complex_types[] = {NPY_CDOUBLE, NPY_CDOUBLE};
 constexpr std::string_view complex_results(complex_types, 2);
 
+// Whether real eigenvalues are given as real numbers, as NumPy did until 2.5.
+bool gives_real() {
+  static const bool gives = [] {
+    const npy_intp shape[] = {1, 1};
+    const Ref matrix = checked(PyArray_ZEROS(2, shape, NPY_DOUBLE, 0));
+    const Ref module = checked(PyImport_ImportModule("numpy.linalg"));
+    const Ref values = checked(PyObject_CallMethod(module.get(), "eigvals", "O", matrix.get()));
+    return !PyArray_ISCOMPLEX(reinterpret_cast<PyArrayObject*>(values.get()));
+  }();
+  return gives;
+}
+
 // The complex results of eig, as NumPy gives them: real, if all eigenvalues are.
 struct Eigen {
   static constexpr npy_intp item = 2 * sizeof(double);
@@ -228,6 +240,7 @@ struct Eigen {
     data = reinterpret_cast<char*>(memory_of(array));
   }
   bool is_real() const {
+    if (!gives_real()) return false;
     const auto* const numbers = reinterpret_cast<const double*>(data);
     for (std::int64_t k = 0; k < array.size(); ++k)
       if (numbers[2 * k + 1] != 0) return false;

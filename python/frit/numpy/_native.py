@@ -8,6 +8,7 @@ ours refuses by any error: NumPy raises it in its own words, or does what we cou
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +36,12 @@ TIMES = 1 << 8  # behind the flags: up to how many times as much counts as small
 VERIFYING = os.environ.get("FRIT_VERIFY", "0") not in ("", "0")
 
 _Dispatcher = type(numpy.sum)
-_SHORTCUTS = vars(_core.shortcuts)
+_VERSION = tuple(map(int, numpy.__version__.split(".")[:2]))
+_SHORTCUTS = {
+    name: shortcut
+    for name, shortcut in vars(_core.shortcuts).items()
+    if _VERSION < _table.DEPRECATED.get(name, (math.inf,))
+}
 # NumPy's function -> ours, for calls that arrive by __array_function__.
 functions: dict[Callable[..., Any], Callable[..., Any]] = {}
 

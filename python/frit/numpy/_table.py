@@ -71,6 +71,9 @@ VIEWS = frozenset(
     """.split()
 )
 
+# The NumPy since which a function begins with a warning: its own code says that, no shortcut does.
+DEPRECATED = {"fix": (2, 5)}
+
 # As above, and they call the user's functions, which must not run twice.
 CALLING_BACK = frozenset(["fromfunction", "apply_along_axis", "apply_over_axes", "piecewise"])
 
