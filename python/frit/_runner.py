@@ -151,8 +151,10 @@ def _as_plain_python(start: Callable[[], None]) -> None:
 _as_plain_python.__code__ = _as_plain_python.__code__.replace(co_stacksize=1 << 16)
 
 
-# Python has no frame below a program's: what looks for one, as a warning does, says "sys", line 1.
-_RUN = compile("exec(code, space)", "sys", "exec")
+# Python has no frame below a program's: what looks for one, as a warning does, says "sys", line 1,
+# and since 3.13 "<sys>", line 0.
+_BELOW = ("sys", 1) if sys.version_info < (3, 13) else ("<sys>", 0)
+_RUN = compile("exec(code, space)", _BELOW[0], "exec").replace(co_firstlineno=_BELOW[1])
 
 
 def _user_part(traceback: types.TracebackType | None) -> types.TracebackType | None:
@@ -253,7 +255,7 @@ def _module(request: Request) -> None:
 
 def _run_as_main(*module: Any) -> None:
     """What `python -m` itself runs: __main__ gets the module's own spec, name and file."""
-    _let_recur(sys._getframe(), 1)
+    _let_recur(sys._getframe(), calls=1)
     runpy._run_module_as_main(*module)  # type: ignore[attr-defined]
 
 
@@ -280,6 +282,7 @@ def _session(_: Request) -> None:
     module = _fresh_main(__loader__=importlib.machinery.BuiltinImporter)
     print(f"Python {sys.version} on {sys.platform}, with Frit for its numpy", file=sys.stderr)
     _run_startup(module)
+    _keep_from_startup()
     os.environ["PYTHONINSPECT"] = "1"
     set_up = getattr(sys, "__interactivehook__", None)
 
@@ -303,6 +306,16 @@ def _run_startup(module: types.ModuleType) -> None:
         sys.excepthook(type(error), error, error.__traceback__)
 
 
+def _keep_from_startup() -> None:
+    """The editor of lines that Python has since 3.13 may run the file of PYTHONSTARTUP again."""
+    try:
+        import _pyrepl.main as editor  # type: ignore[import-not-found]
+    except ImportError:
+        return
+    begin = editor.interactive_console
+    editor.interactive_console = lambda *given, pythonstartup=False, **named: begin(*given, **named)
+
+
 _STARTS = {
     "file": _file,
     "module": _module,
@@ -319,15 +332,28 @@ def _execute(text: str | bytes, file: str, module: types.ModuleType) -> None:
         from frit import _kept
 
         code = _kept.code_of(text, code, is_program=True)
-    _let_recur(sys._getframe(), 4)
+    if file == "<string>":
+        _show_lines_of(code, text)
+    _let_recur(sys._getframe(), frames=1, calls=3)
     exec(_RUN, {"__name__": "sys", "code": code, "space": module.__dict__})
 
 
-def _let_recur(frame: types.FrameType | None, extra: int) -> None:
+def _show_lines_of(code: types.CodeType, text: str | bytes) -> None:
+    """Tracebacks have the lines of what -c was given, as since Python 3.13."""
+    if sys.version_info < (3, 13):
+        return
+    import linecache
+
+    key = code if sys.version_info >= (3, 14) else code.co_filename
+    linecache._register_code(key, text, code.co_filename)  # type: ignore[attr-defined]
+
+
+def _let_recur(frame: types.FrameType | None, frames: int = 0, calls: int = 0) -> None:
     """A program may call as deep as without the frames below it.
 
-    extra: to come, with the calls of Python's own functions among them, which count, too.
+    frames, calls: to come, of Python functions and of C's, which counted until Python 3.12.
     """
+    extra = frames + calls * (sys.version_info < (3, 12))
     while frame is not None:
         frame, extra = frame.f_back, extra + 1
     limit, set_limit = sys.getrecursionlimit, sys.setrecursionlimit

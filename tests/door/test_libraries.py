@@ -450,7 +450,10 @@ def test_namespaces_are_found_by_array_api_compat(python, file):
 import numpy as np
 import sklearn
 from scipy import signal, stats
-from scipy._lib import array_api_compat as of_scipy
+try:
+    from scipy._external import array_api_compat as of_scipy
+except ImportError:  # before SciPy 1.18
+    from scipy._lib import array_api_compat as of_scipy
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.externals import array_api_compat as of_sklearn
 from sklearn.feature_extraction.image import img_to_graph

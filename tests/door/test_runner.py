@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pty
+import re
 import select
 import signal
 import sys
@@ -138,15 +139,22 @@ exit(3)
 """
 
 
-def test_without_a_program_a_terminal_begins_a_session(python, file, monkeypatch):
-    monkeypatch.setenv("PYTHONSTARTUP", str(file("startup.py", "begun = 5\n")))
+@pytest.mark.parametrize("is_basic", ["1", ""])  # Python's own editor of lines came with 3.13
+def test_without_a_program_a_terminal_begins_a_session(python, file, monkeypatch, is_basic):
+    monkeypatch.setenv("PYTHONSTARTUP", str(file("startup.py", "begun = 5; print('starts')\n")))
+    monkeypatch.setenv("PYTHON_BASIC_REPL", is_basic)
+    monkeypatch.setenv("PYTHON_COLORS", "0")
     shown, ending = in_terminal([sys.executable, "-m", "frit"], SESSION)
     assert "with Frit for its numpy" in shown
     assert "('frit.numpy', [''], '__main__')" in shown
     assert "(None, 5)" in shown
     assert "ZeroDivisionError: division by zero" in shown
     assert "_runner" not in shown
-    assert ending == 3
+    assert shown.count("starts") == 1
+    assert ending == in_terminal([sys.executable], "exit(3)\n")[1]
+
+
+MOVES = re.compile(rb"\x1b(\[[0-9;?]*[A-Za-z]|[=>])")
 
 
 def in_terminal(words: list[str], typed: str) -> tuple[str, int]:
@@ -159,7 +167,7 @@ def in_terminal(words: list[str], typed: str) -> tuple[str, int]:
     with contextlib.suppress(OSError):  # EIO: nobody has the other end any more
         while select.select([terminal], [], [], 60)[0] and (data := os.read(terminal, 4096)):
             shown += data
-            if lines and shown.endswith(b">>> "):
+            if lines and MOVES.sub(b"", shown).endswith(b">>> "):
                 os.write(terminal, lines.pop(0).encode())
     os.close(terminal)
     return shown.decode(), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
