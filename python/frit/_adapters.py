@@ -892,7 +892,8 @@ _WITH_ENGINE: dict[str, Callable[[], None]] = {
         name: functools.partial(_array_api_compat, name)
         for name in (
             _API_HELPERS,
-            f"scipy._lib.{_API_HELPERS}",
+            f"scipy._external.{_API_HELPERS}",
+            f"scipy._lib.{_API_HELPERS}",  # before SciPy 1.18
             f"sklearn.externals.{_API_HELPERS}",
         )
     },
