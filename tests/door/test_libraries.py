@@ -327,9 +327,9 @@ def test_stencils_of_numba_take_our_arrays(frit):
     assert frit(program).splitlines() == [f"{zeros} {threes}", threes]
 
 
-def test_calls_of_numba_functions_run_no_python_and_give_operands_back_as_they_are(frit):
+def test_calls_of_numba_functions_run_no_python_and_give_operands_back_as_they_are(python, file):
     pytest.importorskip("numba")
-    program = """
+    text = """
     import sys
     import traceback
     import numpy as np
@@ -353,7 +353,9 @@ def test_calls_of_numba_functions_run_no_python_and_give_operands_back_as_they_a
     except ValueError as error:
         print(len(traceback.extract_tb(error.__traceback__)))
     """
-    assert frit(program) == "True True True <class 'float'>\n['same']\n2\n"
+    path = file("program.py", text)
+    plain = python(path).stdout  # from Python 3.12 on numba tells profilers of no calls
+    assert plain.startswith("True True True") and python("-m", "frit", path).stdout == plain
 
 
 @pytest.mark.parametrize("order", ["numba, numexpr, numpy as np", "numpy as np, numba, numexpr"])
