@@ -348,10 +348,12 @@ void Engine::shutdown() {
   ThreadPool::get().close();
 }
 
+// No thread of ours is left then: later Pythons warn of forks beside threads.
 void Engine::before_fork() {
   lock().lock();
   fetch_all();
   compiler_->pause();
+  ThreadPool::get().stop();
 }
 
 void Engine::after_fork_in_parent() {

@@ -910,3 +910,14 @@ def test_conversions_of_what_is_reduced_warn_in_the_same_words(x, t, call, recor
 
     program = f"x, t = np.array({x}), '{t}'; r = np.{call}"
     assert outcome(frit.numpy, program) == outcome(numpy, program)
+
+
+@pytest.mark.parametrize("change", ["shape = (2, 3)", "shape = 5", "dtype = 'i8'", "strides = 8"])
+@pytest.mark.parametrize("filters", ["always", "error"])
+def test_what_is_set_on_an_array_warns_as_numpys_does(change, filters, recorded):
+    import frit.numpy
+
+    program = f"import warnings; warnings.simplefilter('{filters}')\n"
+    program += f"r = x = np.arange(6.0)\ntry:\n    x.{change}\n"
+    program += "except Exception as error:\n    r = [type(error).__name__, str(error)]"
+    assert outcome(frit.numpy, program) == outcome(numpy, program)

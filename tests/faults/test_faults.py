@@ -398,6 +398,32 @@ print("ok")
     assert done.stdout == "ok\n"
 
 
+def test_a_fork_leaves_no_thread_of_ours(process):
+    done = process(
+        WORK
+        + """
+import os, time
+def threads():
+    return len(os.listdir("/proc/self/task"))
+checked(2)
+assert threads() > 1
+child = os.fork()
+if child == 0:
+    os._exit(0)
+os.waitpid(child, 0)
+end = time.monotonic() + 10
+while threads() > 1 and time.monotonic() < end:
+    time.sleep(0.001)  # Linux counts a thread for a moment more
+print(threads())
+checked(2)
+""",
+        FRIT_CACHE="0",
+        FRIT_NUM_THREADS="2",
+        OPENBLAS_NUM_THREADS="1",
+    )
+    assert done.stdout == "1\n"
+
+
 def test_fork_while_another_thread_imports_a_part_of_ours(process):
     done = process(
         """

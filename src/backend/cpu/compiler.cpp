@@ -170,12 +170,14 @@ class CompileService final : public Compiler {
   void pause() override {
     std::unique_lock lock(sync_->mutex);
     ++pauses_;
-    sync_->changed.wait(lock, [&] { return !busy_; });
+    sync_->changed.notify_all();
+    const std::unique_ptr<std::thread> thread = std::move(thread_);
+    lock.unlock();
+    if (thread) thread->join();
   }
   void resume() override {
     const std::lock_guard lock(sync_->mutex);
-    --pauses_;
-    sync_->changed.notify_all();
+    if (--pauses_ == 0 && !queue_.empty()) start_thread();
   }
   // The thread does not exist in the child, and mutexes may be in any state: all are given up, not
   // destroyed. Where nobody paused the compiler before the fork, LLVM may be in any state too.
@@ -264,7 +266,7 @@ class CompileService final : public Compiler {
 
   // Signals are the program's own threads' business.
   void start_thread() {
-    if (thread_ || stopping_) return;
+    if (thread_ || stopping_ || pauses_ > 0) return;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -280,8 +282,8 @@ class CompileService final : public Compiler {
     Sync& sync = *sync_;
     std::unique_lock lock(sync.mutex);
     while (true) {
-      sync.changed.wait(lock, [&] { return stopping_ || (!queue_.empty() && pauses_ == 0); });
-      if (stopping_) return;
+      sync.changed.wait(lock, [&] { return stopping_ || pauses_ > 0 || !queue_.empty(); });
+      if (stopping_ || pauses_ > 0) return;
       const Request request = std::move(queue_.front());
       queue_.pop_front();
       busy_ = true;

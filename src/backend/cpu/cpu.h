@@ -38,7 +38,8 @@ class Compiler {
   virtual codegen::GridCode grid(const Kernel& kernel) = 0;  // at once, for FRIT_DUMP
   // Waits until all requests made so far are done (tests, benchmarks, fork).
   virtual void wait() = 0;
-  // As wait for the compile in progress only, and holds back the others until resume (around fork).
+  // As wait for the compile in progress only; the thread ends, and the other compiles are held back
+  // until resume (around fork).
   virtual void pause() = 0;
   virtual void resume() = 0;
   // In the child after fork: the thread is gone; start afresh when next needed.
