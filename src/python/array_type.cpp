@@ -296,8 +296,10 @@ void make_array_type(PyObject* module) {
   slots.push_back(index_slot());
   add_inplace_slots(slots);
   slots.push_back({0, nullptr});
-  PyType_Spec spec = {"numpy.ndarray", sizeof(ArrayObject), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+  // Since NumPy 2.5 arrays match the patterns of sequences.
+  const auto flags = static_cast<unsigned>(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                                           (PyArray_Type.tp_flags & Py_TPFLAGS_SEQUENCE));
+  PyType_Spec spec = {"numpy.ndarray", sizeof(ArrayObject), 0, flags, slots.data()};
   PyObject* type = checked(PyType_FromSpec(&spec)).release();
   array_type = reinterpret_cast<PyTypeObject*>(type);
   add_ndarray_rest(type);

@@ -399,3 +399,18 @@ def test_methods_and_classes_have_numpys_texts_and_signatures():
                 assert inspect.signature(ours) == inspect.signature(wanted), name
     for name in ("ufunc", "vectorize", "poly1d", "ndarray"):
         assert getattr(np, name).__doc__ == getattr(numpy, name).__doc__, name
+
+
+def test_arrays_match_patterns_where_numpys_do():
+    def form(x):
+        match x:
+            case [[a, _], *_]:
+                return "rows", float(a)
+            case [a, b]:
+                return "pair", float(a), float(b)
+            case []:
+                return "none"
+        return "other"
+
+    for shape in ((2,), (3, 2), (0,), (3,)):
+        assert form(np.ones(shape)) == form(numpy.ones(shape)), shape
