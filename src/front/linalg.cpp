@@ -751,14 +751,12 @@ std::optional<Array> bool_product(const Array& a, const Array& b) {
 Array vdot(const Array& a, const Array& b) {
   check_array(a);
   check_array(b);
-  // As NumPy, which goes through both in C's order: by strides BLAS may take another way.
-  const Array x = a.c_contiguous() ? a : copy(a, 'C'), y = b.c_contiguous() ? b : copy(b, 'C');
   Locked lock(Engine::lock());
-  if (std::optional<Array> sum = conjugate_product(x, y)) return *std::move(sum);
+  if (std::optional<Array> sum = conjugate_product(a, b)) return *std::move(sum);
   Engine& engine = Engine::get();
   const OtherSources silent(engine);
   engine.settings.float_checks = 0;
-  return dot(is_complex(x.dtype()) ? apply(Op::Conjugate, {x}) : x, y);
+  return dot(is_complex(a.dtype()) ? apply(Op::Conjugate, {a}) : a, b);
 }
 
 }  // namespace frit

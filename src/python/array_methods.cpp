@@ -659,12 +659,12 @@ struct Resize {
     // It keeps its order: what the memory holds is gone through as before.
     const bool is_fortran = old.f_contiguous() && !old.c_contiguous();
     if (is_fortran) std::ranges::reverse(shape);
-    const Array in_order = is_fortran ? reversed_axes(old) : old;
+    const auto in_order = [&] { return is_fortran ? reversed_axes(old) : old; };
     const auto set = [&](Array made) {
       object.array = is_fortran ? reversed_axes(made) : std::move(made);
       return Py_NewRef(Py_None);
     };
-    if (size == old.size()) return set(*reshape_window(in_order, shape));
+    if (size == old.size()) return set(*reshape_window(in_order(), shape));
     if (!owns_data(object))
       raise(PyExc_ValueError, "cannot resize this array: it does not own its data");
     // The caller's own two: the name of the array, and the call.
@@ -673,9 +673,11 @@ struct Resize {
     const Array made = full(shape, Scalar{.dtype = old.dtype()});
     const std::int64_t kept[1] = {std::min(old.size(), made.size())};
     const std::int64_t stride[1] = {size_of(old.dtype())};
-    if (kept[0] > 0)
+    if (kept[0] > 0) {
+      const Array from = in_order();
       assign(window(made, kept, stride, 0, made.dtype()),
-             window(in_order, kept, stride, in_order.offset(), in_order.dtype()));
+             window(from, kept, stride, from.offset(), from.dtype()));
+    }
     return set(made);
   }
 };

@@ -371,6 +371,10 @@ struct Vdot {
       return dot_product(left, arguments.values[0], nullptr);
     const Array a = raveled(left), b = raveled(right);
     if (a.size() != b.size()) throw Unfit{"vectors of different lengths"};
+    // Alone of NumPy's products this one doesn't make BLAS a copy: its own loop adds these up.
+    for (const Array* x : {&a, &b})
+      if (x->ndim() == 1 && x->size() > 1 && x->strides()[0] <= 0)
+        throw Unfit{"reversed or repeated vectors"};
     return new_result(vdot(a, b));
   }
 };
