@@ -560,7 +560,11 @@ def _torch() -> None:
     ) -> Any:
         """torch asks this of what it doesn't know: T[x], T == x."""
         named = {name: _real_in(value) for name, value in (kwargs or {}).items()}
+        if function in methods:  # the operators take arrays where the methods don't
+            function = getattr(torch.Tensor, f"__{function.__name__}__")
         return function(*map(_real_in, args), **named)
+
+    methods = (torch.Tensor.eq, torch.Tensor.ne)
 
     replace(_core.Array, "__torch_function__", classmethod(__torch_function__))
 
