@@ -541,7 +541,7 @@ def _with_real_arguments(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _torch() -> None:
-    """torch.from_numpy and asarray want real arrays; so do indices and operators of tensors."""
+    """from_numpy, asarray, and T[x] and T == x of tensors insist on real arrays."""
     import torch
 
     from frit import _core
@@ -554,26 +554,8 @@ def _torch() -> None:
     from_numpy.__doc__ = original.__doc__
     replace(torch, "from_numpy", from_numpy)
     replace(torch, "asarray", _with_real_arguments(torch.asarray))
-
-    def __torch_function__(
-        cls: type, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        """torch asks this of what it doesn't know: T[x], T == x."""
-        named = {name: _real_in(value) for name, value in (kwargs or {}).items()}
-        if function in methods:  # the operators take arrays where the methods don't
-            function = getattr(torch.Tensor, f"__{function.__name__}__")
-        return function(*map(_real_in, args), **named)
-
-    methods = (torch.Tensor.eq, torch.Tensor.ne)
-
-    replace(_core.Array, "__torch_function__", classmethod(__torch_function__))
-
-
-def _real_in(value: Any) -> Any:
-    """With real arrays for ours, in lists and tuples too."""
-    if type(value) is tuple or type(value) is list:
-        return type(value)(map(_real_in, value))
-    return sys.modules["frit._core"].to_numpy(value) if _is_array(value) else value
+    # (An array with a __torch_function__ would be no data for torch.Tensor(x).)
+    _core.operators_take_real_arrays(torch.Tensor)
 
 
 def _multiprocessing() -> None:

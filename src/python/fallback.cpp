@@ -99,6 +99,8 @@ void refuse_if_asked(const char* name, const char* reason) {
 
 constexpr int deepest = 16;
 
+}  // namespace
+
 bool may_hold_ours(PyObject* object) {
   if (PyFloat_CheckExact(object) || PyLong_CheckExact(object)) return false;  // as most items are
   return is_array(object) || is_scalar(object) || Py_IS_TYPE(object, ufunc_type) ||
@@ -106,6 +108,8 @@ bool may_hold_ours(PyObject* object) {
          PyDict_CheckExact(object) || object == as_object(array_type) ||
          object == as_object(ufunc_type);
 }
+
+namespace {
 
 PyObject* generators = nullptr;  // a tuple of classes
 

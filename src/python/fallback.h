@@ -55,6 +55,7 @@ void set_generators(PyObject* types);
 enum class Results : std::uint8_t { Ours, AsTheyAre };
 PyObject* call_slot(ternaryfunc slot, PyObject* callee, PyObject* values, PyObject* keywords,
                     Results results = Results::Ours);
+bool may_hold_ours(PyObject* object);
 bool may_hold_any_of_ours(PyObject* values, PyObject* keywords);
 // Calls so far that were handed arrays of ours, counted as fallbacks or not.
 extern std::int64_t numpy_calls;

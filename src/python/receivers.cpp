@@ -155,6 +155,57 @@ PyObject* constructed_from_values(PyObject*, PyObject* object) {
   });
 }
 
+// ---- a type whose [] and == want real arrays ---------------------------------------------------
+
+struct Operators {
+  PyTypeObject* type = nullptr;
+  binaryfunc get = nullptr;
+  objobjargproc set = nullptr;
+  richcmpfunc compare = nullptr;
+} asked;
+
+PyObject* get_item(PyObject* self, PyObject* key) {
+  if (!may_hold_ours(key)) return asked.get(self, key);
+  return guarded([&] { return checked(asked.get(self, real_deep(key).get())).release(); });
+}
+int set_item(PyObject* self, PyObject* key, PyObject* value) {
+  if (!may_hold_ours(key) && (!value || !may_hold_ours(value))) return asked.set(self, key, value);
+  return guarded_status([&] {
+    const Ref real = value ? real_deep(value) : Ref();
+    checked_status(asked.set(self, real_deep(key).get(), real.get()));
+  });
+}
+PyObject* compare(PyObject* self, PyObject* other, int comparison) {
+  if (!may_hold_ours(other)) return asked.compare(self, other, comparison);
+  return guarded(
+      [&] { return checked(asked.compare(self, real_deep(other).get(), comparison)).release(); });
+}
+
+void ask_with_real_arrays(PyTypeObject* type) {
+  PyMappingMethods& items = *type->tp_as_mapping;
+  if (items.mp_subscript == asked.get) items.mp_subscript = get_item;
+  if (items.mp_ass_subscript == asked.set) items.mp_ass_subscript = set_item;
+  if (type->tp_richcompare == asked.compare) type->tp_richcompare = compare;
+  const Ref children = checked(PyObject_CallMethod(as_object(type), "__subclasses__", nullptr));
+  for (Py_ssize_t k = 0; k < PyList_GET_SIZE(children.get()); ++k)
+    ask_with_real_arrays(reinterpret_cast<PyTypeObject*>(PyList_GET_ITEM(children.get(), k)));
+}
+
+// operators_take_real_arrays(type): in its slots, so that T[2] takes no longer; no way back.
+PyObject* operators_take_real_arrays(PyObject*, PyObject* object) {
+  return guarded([&] {
+    PyTypeObject* const type = type_among(object, "operators_take_real_arrays");
+    if (asked.type == type) return Py_NewRef(Py_None);
+    const PyMappingMethods* const items = type->tp_as_mapping;
+    if (asked.type || !items || !items->mp_subscript || !items->mp_ass_subscript ||
+        !type->tp_richcompare)
+      raise(PyExc_TypeError, "operators_take_real_arrays: another type, or one without []");
+    asked = {type, items->mp_subscript, items->mp_ass_subscript, type->tp_richcompare};
+    ask_with_real_arrays(type);
+    return Py_NewRef(Py_None);
+  });
+}
+
 // set_in_type(type, name, value): setattr also for the types of C modules, which forbid it.
 PyObject* set_in_type(PyObject*, PyObject* const* values, Py_ssize_t count) {
   return guarded([&] {
@@ -259,6 +310,7 @@ std::vector<PyMethodDef> receiver_shortcuts() {
 
 std::vector<PyMethodDef> receiver_functions() {
   return {{"constructed_from_values", constructed_from_values, METH_O, nullptr},
+          {"operators_take_real_arrays", operators_take_real_arrays, METH_O, nullptr},
           {"set_in_type", as_c_function(set_in_type), METH_FASTCALL, nullptr},
           {"watch_classes", watch_classes, METH_O, nullptr},
           {"give_readers_real_arrays", read_real_arrays, METH_O, nullptr},

@@ -1337,6 +1337,49 @@ def test_objects_of_the_program_give_libraries_numpys_arrays(python, file):
     assert done.stdout == python(program).stdout != ""
 
 
+def test_operators_of_a_type_get_real_arrays(python, file):
+    """As those of torch's tensors, which take ours for sequences."""
+    program = file(
+        "program.py",
+        """
+        import numpy as np
+        from frit import _core
+
+        class Tensor:
+            def __getitem__(self, key):
+                return key
+
+            def __setitem__(self, key, value):
+                self.set = key, value
+
+            def __eq__(self, other):
+                return other
+
+            __hash__ = None
+
+        class Own(Tensor):
+            pass
+
+        for _ in range(2):
+            _core.operators_take_real_arrays(Tensor)
+        x, is_real = np.arange(3), lambda found: type(found) is type(_core.to_numpy(x))
+        for tensor in (Tensor(), Own()):
+            print(is_real(tensor[x]), is_real(tensor[1, x][1]), tensor[2], tensor[1:])
+            tensor[x > 1] = x
+            print(*map(is_real, tensor.set))
+            tensor[0] = 1.5
+            print(tensor.set, is_real(tensor == x), tensor == 2, tensor != tensor)
+        try:
+            _core.operators_take_real_arrays(int)
+        except TypeError as error:
+            print(error)
+        """,
+    )
+    lines = python("-m", "frit", program).stdout.splitlines()
+    each = ["True True 2 slice(1, None, None)", "True True", "(0, 1.5) True 2 False"]
+    assert lines == [*each, *each, lines[-1]] and "another type" in lines[-1]
+
+
 def test_what_numpys_arrays_and_numbers_get_from_the_program(python, file):
     program = file(
         "program.py",

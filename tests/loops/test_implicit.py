@@ -1197,3 +1197,41 @@ def test_a_place_that_forgets_its_bindings_while_it_looks_for_one(eager):
         given = {"m": m, "s": s, "t": np.int8(3)}
         expected, got = run(plain, **given), run(ours, **given)
         assert repr(got["s"]) == repr(expected["s"]) and repr(got["t"]) == repr(expected["t"])
+
+
+def test_loops_of_the_programs_own_importer(python, file):
+    program = file(
+        "program.py",
+        """
+        import sys, typing
+
+        class Finder:
+            def find_spec(self, name, path=None, target=None):
+                total = 0
+                for i in range(len(name)):
+                    total += i
+                return None
+
+        sys.meta_path.insert(0, Finder())
+        real = typing._collect_parameters
+
+        def collect(args):
+            n = 0
+            for t in args:
+                n += 1
+            return real(args)
+
+        typing._collect_parameters = collect
+        import numpy as np
+
+        def weighted(a):
+            total = 0.0
+            for i in range(len(a)):
+                for j in range(20):
+                    total += a[i] * j
+            return total
+
+        print([weighted(np.arange(3000.0)) for _ in range(3)])
+        """,
+    )
+    assert python("-m", "frit", program).stdout == python(program).stdout != ""
