@@ -132,6 +132,7 @@ class Place(Patience):
         "series",
         "shared",
         "space",
+        "starts_in",
         "take",
         "told",
         "trees",
