@@ -609,6 +609,36 @@ def test_explain_marks_the_lines_of_rows_and_calls():
     assert "a sum of float16" in str(explained)
 
 
+# ---- elements of what is written out ------------------------------------------------------------
+
+
+def weighted_by_place(a, out):
+    for i in range(len(a)):
+        for k in range(3):
+            out[i] += a[i - k] * (0.25, 0.5, 0.25)[k] + [3, 5, 7, 9][(k * i) % 4]
+
+
+def beyond_the_last(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] * (1, 2, 3)[i]
+
+
+def from_the_end_on(a, out):
+    for i in range(3):
+        out[i] = a[i] * (1, 2, 3)[-i - 1]
+
+
+def of_two_types(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] * (1, 2.5)[i % 2] + ((1, 2), (3, 4))[i % 2][1]
+
+
+def test_elements_of_tuples_by_computed_indices():
+    check(weighted_by_place, NUMBERS.copy(), NUMBERS * 0, compiled=True)
+    for function in (beyond_the_last, from_the_end_on, of_two_types):
+        check(function, NUMBERS.copy(), NUMBERS * 0)
+
+
 # ---- numbers of two types -----------------------------------------------------------------------
 
 

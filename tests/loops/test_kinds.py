@@ -379,6 +379,36 @@ def takes_equals_by_branch(a, e):
     return e
 
 
+def stores_before(a, e):
+    for i in range(len(a)):
+        if a[i] > e:
+            k = stored(a, i, 1)
+            e = a[i]
+            a[i] = k
+    return e
+
+
+def stored(a, i, x):
+    a[i] = x
+    return x
+
+
+def of_another_maximum(a, e):
+    for i in range(len(a)):
+        d = max(a[i], 0.0)
+        if d > e:
+            e = d
+    return e
+
+
+def of_another_way_round(a, e):
+    for i in range(len(a)):
+        d = max(0.0, a[i])
+        if d > e:
+            e = d
+    return e
+
+
 def both_ways(a, e):
     for i in range(len(a)):
         e = max(e, a[i])
@@ -415,6 +445,9 @@ OTHERS = [
     takes_equals_by_branch,
     both_ways,
     is_made_smaller,
+    stores_before,
+    of_another_maximum,
+    of_another_way_round,
     gets_numbers_of_two_kinds,
     gets_ints,
 ]

@@ -120,3 +120,18 @@ def test_operators_by_their_names():
     check(by_names, VALUES, np.zeros(60), compiled=True)
     check(by_names, VALUES.astype("f4"), np.zeros(60), compiled=True)
     check(by_names, VALUES.astype(int), np.zeros(60), compiled=True)
+
+
+def of_truths(values, out):
+    for i in range(len(values)):
+        out[i] = np.add(values[i] > 9, i > 2) + np.multiply(i > 1, 3)
+
+
+def differences_of_truths(values, out):
+    for i in range(len(values)):
+        out[i] = np.subtract(i > 1, i > 2)
+
+
+def test_operators_of_truths():
+    for function in (of_truths, differences_of_truths):
+        check(function, VALUES, np.zeros(60))

@@ -312,9 +312,9 @@ class Calls:
     def of_ufunc(self, node: ast.AST, function: numpy.ufunc, values: Sequence[Value]) -> Value:
         name = function.__name__
         operator = _OPERATORS.get(name)
-        if operator is not None and function is getattr(numpy, name) and not is_complex(*values):
-            plain = [self.plain_int(v) for v in values]
-            result: Value = self.numpy_binary(node, operator(), *plain)
+        is_numeric = not is_complex(*values) and all(v.dtype != "?" for v in values)
+        if operator is not None and function is getattr(numpy, name) and is_numeric:
+            result: Value = self.numpy_binary(node, operator(), *values)
             return result
         if name not in _UFUNCS or function is not getattr(numpy, name, None):
             raise Refused(node, f"a call of {name}()")
@@ -339,13 +339,15 @@ class Calls:
         if isinstance(function, numpy.ufunc) or of_cmath:
             alike = _INEXACT if _makes_floats(function) else ()
             values = [without_doubt(v) if v.among in (*_ALIKE, *alike) else v for v in values]
-        if function in _WHOLE or function in _INTEGER_TYPES:
+        if function in _WHOLE:
             values = [without_doubt(v) if kinds_of(v) <= WHOLE else v for v in values]
         if function in (builtins.min, builtins.max) and len(values) >= 2:
             result = values[0]
             for value in values[1:]:
                 result = self.extreme(node, name, result, value)
-            result.second = kinds_of(values[-1])
+            first = node.args[0] if isinstance(node, ast.Call) else None
+            if isinstance(first, ast.Name) and len(values) == 2:
+                result.second = first.id, kinds_of(values[1])
             return result
         if function is builtins.complex:
             return self.to_complex(node, values)

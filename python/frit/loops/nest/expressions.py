@@ -48,6 +48,7 @@ _BINARY: dict[type[ast.operator], tuple[str, numpy.ufunc]] = {
 }
 _MAY_OVERFLOW = ("Absolute", "Add", "Multiply", "Negative", "Power", "Subtract")
 NUMBERS = (int, float, complex, bool)
+MOST_CHOSEN = 32  # of what is written out, by an index that is computed
 
 
 class Expressions:
@@ -77,6 +78,7 @@ class Expressions:
     loose: set[int]
     note_module: Any
     number_attribute: Any
+    one_of_literals: Any
     product: Any
     numpy_floats: bool
     numpy_integers: bool
@@ -300,10 +302,14 @@ class Expressions:
             return part_of_element
         owner = self.operand(node.value)
         if isinstance(owner, tuple):
-            number = self.number(node.slice).literal
-            if type(number) is int and -len(owner) <= number < len(owner):
-                return owner[number]
-            raise Refused(node, "an element of a tuple")
+            number = self.number(node.slice)
+            if type(number.literal) is int and -len(owner) <= number.literal < len(owner):
+                return owner[number.literal]
+            if number.literal is not None or not 0 < len(owner) <= MOST_CHOSEN:
+                raise Refused(node, "an element of a tuple")
+            index = self.integer_of(node, number)
+            self.require_value(index, 0, len(owner) - 1)
+            return self.one_of_literals(node, owner, index)
         if isinstance(owner, ListPart):
             return self.item_of(node, owner)
         if isinstance(owner, SmallArray):

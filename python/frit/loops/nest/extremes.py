@@ -66,6 +66,8 @@ def _note_branch(branch: ast.If, test: ast.Compare, known: dict[int, str]) -> No
             known[id(statement)] = op
         if any(isinstance(n, ast.Name) and n.id == target.id for n in ast.walk(test)):
             return
+        if any(isinstance(n, ast.Call) for n in ast.walk(statement.value)):
+            return  # which may store
 
 
 def _of_test(name: str, value: ast.expr, test: ast.Compare) -> str:

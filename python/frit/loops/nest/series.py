@@ -143,7 +143,7 @@ class Serieses:
         kinds = {x.kind if isinstance(x, Value) and x.literal is not None else "" for x in items}
         kind = kinds.pop()
         if kinds or kind not in ("int", "float"):
-            raise Refused(node, "a loop over these items")
+            raise Refused(node, "an item of these")
         dtype = "l" if kind == "int" else "d"
         apply, number = self.writer.apply, self.emit(index, "l")
         id = self.emit(items[0], dtype)

@@ -57,7 +57,7 @@ class Value:
     tag: int | None = None
     untagged: tuple[str, int] | None = None
     told: int | None = None  # mixed: which it is (TOLD), if the nest tells that
-    second: frozenset[str] = frozenset()  # of max(x, y): what y is
+    second: tuple[str, frozenset[str]] | None = None  # of max(name, y): what kinds y may be of
 
     @property
     def is_python(self) -> bool:

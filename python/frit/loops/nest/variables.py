@@ -103,8 +103,9 @@ class Variables:
         """What it gets is of one kind; else its last value does not say what it is."""
         _, first, kinds = self.extremes[name]
         if value is not first:
-            kinds |= value.second or kinds_of(value)
-            if len(kinds) > 1 or (value.mixed and not value.second):
+            is_greatest = value.second is not None and value.second[0] == name
+            kinds |= value.second[1] if is_greatest else kinds_of(value)
+            if len(kinds) > 1:
                 self.knowledge.no_extremes.add(name)
                 raise Again
 
