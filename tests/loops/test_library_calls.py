@@ -68,6 +68,19 @@ def test_places_in_a_row(dtype, order):
     check(places, row, values.astype("f4"), np.zeros(len(values)))
 
 
+def of_pythons_floats(row, out):
+    for i in range(len(out)):
+        out[i] = np.searchsorted(row, 0.1 * i) + np.searchsorted(row, 0.1, "right") * 100
+        out[i] += row.searchsorted(2**24 + i) * 10_000
+
+
+def test_places_of_pythons_numbers():
+    for dtype in "fdil":
+        row = (np.arange(40) * 0.1 * (10 if dtype in "il" else 1)).astype(dtype)
+        check(of_pythons_floats, row, np.zeros(50), compiled=True)
+    check(of_pythons_floats, np.full(9, 2.0**24, "f4"), np.zeros(9), compiled=True)
+
+
 def test_places_in_a_list():
     check(bisected, sorted(VALUES.tolist()), VALUES, np.zeros(60), compiled=True)
     check(bisected, [*range(40)], VALUES, np.zeros(60), compiled=True)

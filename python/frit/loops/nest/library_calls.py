@@ -51,8 +51,12 @@ class LibraryCalls:
         if not isinstance(row, View) or len(row.spans) != 1:
             raise Refused(node, "searchsorted() in something else than a row")
         number = self.number(others[0])
+        if number.mixed:
+            raise Refused(node, "searchsorted() of a number that may be of two types")
         if is_complex(number) or {row.array.dtype, number.dtype} & {"L", "D", "F", "e"}:
             raise Refused(node, "searchsorted() of such numbers")
+        # It is an array of its own: a float32 row is compared as float64.
+        number = Value(number.dtype, number.id, number.literal, number.form, number.needs)
         found: Value = self.inlined_of(node, SEARCHES[side], [row, number])
         return found
 
