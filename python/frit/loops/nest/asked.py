@@ -66,7 +66,7 @@ class Asked:
     def evaluate(self, bounds: tuple[str, str]) -> Signs | None:
         try:
             least, most = (eval(text, FUNCTIONS, self.space) for text in bounds)
-        except (ValueError, ArithmeticError, MemoryError):
+        except (ValueError, ArithmeticError, MemoryError, NameError):  # of a line that wasn't run
             return None
         return (_sign(least), _sign(most)) if least <= most else None
 
