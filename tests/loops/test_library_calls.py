@@ -63,8 +63,10 @@ def test_places_in_a_row(dtype, order):
     if order == "NaN" and dtype in "df":
         row[50:] = np.nan
     values = np.r_[VALUES[::2], row[::7], [np.nan, np.inf, -1]]
-    check(places, row, values, np.zeros(len(values)), compiled=True)
     check(bisected, row, values, np.zeros(len(values)), compiled=True)
+    if order == "none" and np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+        return  # what has no order is searched in another one
+    check(places, row, values, np.zeros(len(values)), compiled=True)
     check(places, row, values.astype("f4"), np.zeros(len(values)))
 
 
