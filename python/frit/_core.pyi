@@ -105,7 +105,9 @@ def set_generators(kinds: tuple[type, ...], /) -> None:
 def construct_with_real(kind: type, on: bool, /) -> None:
     """Whether objects of a type in C are made of real arrays."""
 
-def operators_take_real_arrays(kind: type, /) -> None: ...
+def operators_take_real_arrays(kind: type, /) -> None:
+    """From now on [] and == of one type, which is torch's, get real arrays."""
+
 def constructed_from_values(kind: type, /) -> None:
     """From now on a type in C gets the values of lazy numbers that it is constructed from."""
 

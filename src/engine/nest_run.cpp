@@ -188,9 +188,7 @@ LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)), judge_(routi
           !is_argument(instr.args[1 - k]))
         add_once(literal_, definitions[at(instr.args[k])]->number);
   });
-  NestFacts nothing;
-  nothing.same.resize(body.operands.size());
-  for (std::int32_t n : simplify_nest(routine_, nothing).scales) add_once(literal_, n);
+  for (std::int32_t n : scaling_integers(routine_)) add_once(literal_, n);
 }
 
 LoopNest::~LoopNest() = default;

@@ -162,30 +162,31 @@ struct Operators {
   binaryfunc get = nullptr;
   objobjargproc set = nullptr;
   richcmpfunc compare = nullptr;
-} asked;
+} tensors;
 
 PyObject* get_item(PyObject* self, PyObject* key) {
-  if (!may_hold_ours(key)) return asked.get(self, key);
-  return guarded([&] { return checked(asked.get(self, real_deep(key).get())).release(); });
+  if (!may_hold_ours(key)) return tensors.get(self, key);
+  return guarded([&] { return checked(tensors.get(self, real_deep(key).get())).release(); });
 }
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
-  if (!may_hold_ours(key) && (!value || !may_hold_ours(value))) return asked.set(self, key, value);
+  if (!may_hold_ours(key) && (!value || !may_hold_ours(value)))
+    return tensors.set(self, key, value);
   return guarded_status([&] {
     const Ref real = value ? real_deep(value) : Ref();
-    checked_status(asked.set(self, real_deep(key).get(), real.get()));
+    checked_status(tensors.set(self, real_deep(key).get(), real.get()));
   });
 }
 PyObject* compare(PyObject* self, PyObject* other, int comparison) {
-  if (!may_hold_ours(other)) return asked.compare(self, other, comparison);
+  if (!may_hold_ours(other)) return tensors.compare(self, other, comparison);
   return guarded(
-      [&] { return checked(asked.compare(self, real_deep(other).get(), comparison)).release(); });
+      [&] { return checked(tensors.compare(self, real_deep(other).get(), comparison)).release(); });
 }
 
 void ask_with_real_arrays(PyTypeObject* type) {
   PyMappingMethods& items = *type->tp_as_mapping;
-  if (items.mp_subscript == asked.get) items.mp_subscript = get_item;
-  if (items.mp_ass_subscript == asked.set) items.mp_ass_subscript = set_item;
-  if (type->tp_richcompare == asked.compare) type->tp_richcompare = compare;
+  if (items.mp_subscript == tensors.get) items.mp_subscript = get_item;
+  if (items.mp_ass_subscript == tensors.set) items.mp_ass_subscript = set_item;
+  if (type->tp_richcompare == tensors.compare) type->tp_richcompare = compare;
   const Ref children = checked(PyObject_CallMethod(as_object(type), "__subclasses__", nullptr));
   for (Py_ssize_t k = 0; k < PyList_GET_SIZE(children.get()); ++k)
     ask_with_real_arrays(reinterpret_cast<PyTypeObject*>(PyList_GET_ITEM(children.get(), k)));
@@ -195,12 +196,12 @@ void ask_with_real_arrays(PyTypeObject* type) {
 PyObject* operators_take_real_arrays(PyObject*, PyObject* object) {
   return guarded([&] {
     PyTypeObject* const type = type_among(object, "operators_take_real_arrays");
-    if (asked.type == type) return Py_NewRef(Py_None);
+    if (tensors.type == type) return Py_NewRef(Py_None);
     const PyMappingMethods* const items = type->tp_as_mapping;
-    if (asked.type || !items || !items->mp_subscript || !items->mp_ass_subscript ||
+    if (tensors.type || !items || !items->mp_subscript || !items->mp_ass_subscript ||
         !type->tp_richcompare)
       raise(PyExc_TypeError, "operators_take_real_arrays: another type, or one without []");
-    asked = {type, items->mp_subscript, items->mp_ass_subscript, type->tp_richcompare};
+    tensors = {type, items->mp_subscript, items->mp_ass_subscript, type->tp_richcompare};
     ask_with_real_arrays(type);
     return Py_NewRef(Py_None);
   });

@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "schedule/nest_edit.h"
+
 namespace frit {
 namespace {
 
@@ -33,26 +35,14 @@ class InductionWriter {
     });
   }
   bool run() {
-    block(routine_.body.code);
+    edit_block(routine_.body.code, [&](Instr& instr, Block& before, Block& behind) {
+      if (instr.kind != InstrKind::Loop) return;
+      while (const auto found = find(instr)) express(instr, *found, before, behind);
+    });
     return has_found_;
   }
 
  private:
-  void block(Block& instructions) {
-    Block to;
-    for (Instr& instr : instructions) {
-      block(instr.other);
-      block(instr.body);
-      Block before, behind;
-      if (instr.kind == InstrKind::Loop)
-        while (const auto found = find(instr)) express(instr, *found, before, behind);
-      std::ranges::move(before, std::back_inserter(to));
-      to.push_back(std::move(instr));
-      std::ranges::move(behind, std::back_inserter(to));
-    }
-    instructions = std::move(to);
-  }
-
   std::optional<Induction> find(const Instr& loop) const {
     std::vector<bool> defined(routine_.body.values.size());
     std::vector<int> reads(routine_.body.locals.size()), writes(reads);
@@ -94,9 +84,8 @@ class InductionWriter {
   void express(Instr& loop, const Induction& found, Block& before, Block& behind) {
     has_found_ = true;
     add_integers(found.amount);
-    Instr first = read_of(found.local);
-    const ValueId start = first.result;
-    before.push_back(std::move(first));
+    before.push_back(read_of(routine_, found.local));
+    const ValueId start = before.back().result;
     Block each;
     const ValueId rounds = difference(loop.result, loop.args[0], each);
     apply(found.op, start, times(rounds, found.amount, each), each);
@@ -106,27 +95,11 @@ class InductionWriter {
     loop.body.insert(read, each.begin(), each.end());
 
     const ValueId extent = difference(loop.args[1], loop.args[0], behind);
-    Instr zero;
-    zero.kind = InstrKind::Constant;
-    zero.constant = Scalar::of(DType::Int64, std::int64_t{0});
-    zero.result = new_value();
-    const ValueId none = zero.result;
-    behind.push_back(std::move(zero));
+    const ValueId none = add_zero(routine_, DType::Int64, behind);
     const ValueId all = apply(Op::Maximum, extent, none, behind);
     const ValueId added = times(all, found.amount, behind);
-    Instr write;
-    write.kind = InstrKind::WriteLocal;
-    write.number = found.local;
-    write.args[0] = apply(found.op, start, added, behind);
-    behind.push_back(std::move(write));
-  }
-
-  Instr read_of(std::int32_t local) {
-    Instr read;
-    read.kind = InstrKind::ReadLocal;
-    read.number = local;
-    read.result = new_value();
-    return read;
+    const ValueId last = apply(found.op, start, added, behind);
+    behind.push_back(write_of(found.local, last));
   }
 
   void add_integers(ValueId value) {
@@ -151,19 +124,7 @@ class InductionWriter {
   }
 
   ValueId apply(Op op, ValueId a, ValueId b, Block& to) {
-    Instr instr;
-    instr.kind = InstrKind::Apply;
-    instr.op = op;
-    instr.args[0] = a;
-    instr.args[1] = b;
-    instr.result = new_value();
-    to.push_back(std::move(instr));
-    return to.back().result;
-  }
-
-  ValueId new_value() {
-    routine_.body.values.push_back(DType::Int64);
-    return static_cast<ValueId>(routine_.body.values.size() - 1);
+    return add_apply(routine_, op, DType::Int64, a, b, to);
   }
 
   struct Definition {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 
+#include "schedule/nest_edit.h"
 #include "schedule/nest_induction.h"
 
 namespace frit {
@@ -237,23 +238,14 @@ class LocalPromotion {
 class StoreJoining {
  public:
   explicit StoreJoining(Routine& routine) : routine_(routine) {}
-  void run() { block(routine_.body.code); }
-
- private:
-  void block(Block& instructions) {
-    Block to;
-    for (Instr& instr : instructions) {
-      block(instr.body);
-      block(instr.other);
-      Block behind;
-      if (instr.kind == InstrKind::If)
-        for (std::size_t k = 0; are_alike(instr.body, instr.other, k); ++k) join(instr, k, behind);
-      to.push_back(std::move(instr));
-      std::move(behind.begin(), behind.end(), std::back_inserter(to));
-    }
-    instructions = std::move(to);
+  void run() {
+    edit_block(routine_.body.code, [&](Instr& instr, Block&, Block& behind) {
+      if (instr.kind != InstrKind::If) return;
+      for (std::size_t k = 0; are_alike(instr.body, instr.other, k); ++k) join(instr, k, behind);
+    });
   }
 
+ private:
   // Equal indices are one value, which only the blocks around both branches can have computed.
   static bool are_alike(const Block& body, const Block& other, std::size_t from_the_end) {
     if (from_the_end >= std::min(body.size(), other.size())) return false;
@@ -275,11 +267,7 @@ class StoreJoining {
     const DType type = routine_.body.operands[at(store.address.operand)].dtype;
     const auto local = static_cast<std::int32_t>(routine_.body.locals.size());
     routine_.body.locals.push_back(type);
-    Instr read;
-    read.kind = InstrKind::ReadLocal;
-    read.number = local;
-    read.result = static_cast<ValueId>(routine_.body.values.size());
-    routine_.body.values.push_back(type);
+    Instr read = read_of(routine_, local);
     store.args[0] = read.result;
     for (Block* side : {&branch.body, &branch.other}) {
       Instr& write = side->rbegin()[static_cast<std::ptrdiff_t>(from_the_end)];
@@ -524,57 +512,30 @@ class ElementPromotion {
     }
   }
 
-  ValueId new_value(DType dtype) {
-    routine_.body.values.push_back(dtype);
-    return static_cast<ValueId>(routine_.body.values.size() - 1);
-  }
-
-  ValueId apply(Op op, ValueId a, ValueId b, Block& to) {
-    Instr instr;
-    instr.kind = InstrKind::Apply;
-    instr.op = op;
-    instr.args[0] = a;
-    instr.args[1] = b;
-    instr.result = new_value(DType::Bool);
-    to.push_back(std::move(instr));
-    return to.back().result;
-  }
-
   void enclose(Instr loop, const std::vector<Kept>& kept, Block& to) {
     ValueId condition = no_value;
     for (const auto& [begin, end] : kept[0].ranges) {
-      const ValueId runs = apply(Op::Less, begin, end, to);
-      condition = condition == no_value ? runs : apply(Op::LogicalAnd, condition, runs, to);
+      const ValueId runs = add_apply(routine_, Op::Less, DType::Bool, begin, end, to);
+      condition = condition == no_value
+                      ? runs
+                      : add_apply(routine_, Op::LogicalAnd, DType::Bool, condition, runs, to);
     }
     Instr before, behind;
     before.kind = behind.kind = InstrKind::If;
     before.args[0] = behind.args[0] = condition;
     for (const Kept& k : kept) {
       // Otherwise the local would seem to hold something of an earlier iteration of a loop around.
-      Instr zero, start;
-      zero.kind = InstrKind::Constant;
-      zero.constant.dtype = routine_.body.locals[at(k.local)];
-      zero.result = new_value(zero.constant.dtype);
-      start.kind = InstrKind::WriteLocal;
-      start.number = k.local;
-      start.args[0] = zero.result;
-      to.push_back(std::move(zero));
-      to.push_back(std::move(start));
+      const ValueId zero = add_zero(routine_, routine_.body.locals[at(k.local)], to);
+      to.push_back(write_of(k.local, zero));
       Instr load;
       load.kind = InstrKind::Load;
       load.address = k.element;
       load.number = add_access(k);
-      load.result = new_value(routine_.body.locals[at(k.local)]);
-      Instr write;
-      write.kind = InstrKind::WriteLocal;
-      write.number = k.local;
-      write.args[0] = load.result;
+      load.result = new_value(routine_, routine_.body.locals[at(k.local)]);
+      Instr write = write_of(k.local, load.result);
       before.body.push_back(std::move(load));
       before.body.push_back(std::move(write));
-      Instr read;
-      read.kind = InstrKind::ReadLocal;
-      read.number = k.local;
-      read.result = new_value(routine_.body.locals[at(k.local)]);
+      Instr read = read_of(routine_, k.local);
       Instr store;
       store.kind = InstrKind::Store;
       store.address = k.element;
@@ -613,12 +574,36 @@ class ElementPromotion {
   std::int32_t next_access_;
 };
 
+// The integer arguments that say how much counters are moved.
+std::vector<std::int32_t> express_all_inductions(Routine& routine) {
+  std::vector<std::int32_t> scales;
+  while (express_inductions(routine, scales)) LocalPromotion(routine).run();
+  return scales;
+}
+
+// Does a loop write an int64?
+bool may_count(const Kernel& body, const Block& block, bool is_in_loop) {
+  return std::ranges::any_of(block, [&](const Instr& instr) {
+    if (instr.kind == InstrKind::WriteLocal && is_in_loop)
+      return body.locals[at(instr.number)] == DType::Int64;
+    const bool is_inside = is_in_loop || instr.kind == InstrKind::Loop;
+    return may_count(body, instr.body, is_inside) || may_count(body, instr.other, is_inside);
+  });
+}
+
 }  // namespace
 
+std::vector<std::int32_t> scaling_integers(const Routine& routine) {
+  if (!may_count(routine.body, routine.body.code, false)) return {};
+  Routine copy = routine;
+  LocalPromotion(copy).run();
+  return express_all_inductions(copy);
+}
+
 SimplifiedNest simplify_nest(const Routine& routine, const NestFacts& facts) {
-  SimplifiedNest result{.routine = routine, .accesses = {}, .locals = {}, .scales = {}};
+  SimplifiedNest result{.routine = routine, .accesses = {}, .locals = {}};
   LocalPromotion(result.routine).run();
-  while (express_inductions(result.routine, result.scales)) LocalPromotion(result.routine).run();
+  express_all_inductions(result.routine);
   StoreJoining(result.routine).run();
   ElementPromotion(result, facts).run();
   LocalPromotion(result.routine).run();

@@ -11,8 +11,10 @@ namespace frit {
 struct SimplifiedNest {
   Routine routine;
   std::vector<NestOrigin> accesses, locals;  // that were added
-  std::vector<std::int32_t> scales;          // integer arguments that indices are multiplied by now
 };
 SimplifiedNest simplify_nest(const Routine& routine, const NestFacts& facts);
+
+// The integer arguments that say how much counters are moved: indices will be multiplied by them.
+std::vector<std::int32_t> scaling_integers(const Routine& routine);
 
 }  // namespace frit

@@ -48,6 +48,11 @@ def without_doubt(x: Value) -> Value:
     return Value(x.kind, x.id, x.literal, x.form, x.needs)
 
 
+def as_numpys(x: Value) -> Value:
+    """The number as an array of its own: of Python's kinds it is of NumPy's type."""
+    return Value(x.dtype, x.id, x.literal, x.form, x.needs)
+
+
 def joined_kind(kinds: frozenset[str]) -> str | None:
     """The kind that holds numbers of all these; None: there is none."""
     strong = kinds - {"int", "float"}

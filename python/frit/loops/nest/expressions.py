@@ -17,6 +17,7 @@ from frit.loops.nest.values import (
     FLOATS,
     INTEGERS,
     LIMITS,
+    MOST_ITEMS,
     Character,
     Flat,
     Item,
@@ -48,7 +49,6 @@ _BINARY: dict[type[ast.operator], tuple[str, numpy.ufunc]] = {
 }
 _MAY_OVERFLOW = ("Absolute", "Add", "Multiply", "Negative", "Power", "Subtract")
 NUMBERS = (int, float, complex, bool)
-MOST_CHOSEN = 32  # of what is written out, by an index that is computed
 
 
 class Expressions:
@@ -305,7 +305,7 @@ class Expressions:
             number = self.number(node.slice)
             if type(number.literal) is int and -len(owner) <= number.literal < len(owner):
                 return owner[number.literal]
-            if number.literal is not None or not 0 < len(owner) <= MOST_CHOSEN:
+            if number.literal is not None or not 0 < len(owner) <= MOST_ITEMS:
                 raise Refused(node, "an element of a tuple")
             index = self.integer_of(node, number)
             self.require_value(index, 0, len(owner) - 1)

@@ -11,6 +11,8 @@ import builtins
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from frit.loops.names import nodes_in
+
 _COMPARISONS = {ast.Gt: "Greater", ast.Lt: "Less"}
 _MIRRORED = {"Greater": "Less", "Less": "Greater"}
 _FUNCTIONS = {"max": "Greater", "min": "Less"}
@@ -22,17 +24,19 @@ def extremes_in(
     """By variable: how what it gets compares with what it was, wherever it is assigned."""
     found: dict[str, set[str]] = {name: set() for name in names}
     known: dict[int, str] = {}  # by id() of the assignment
-    for part in ast.walk(node):
+    nodes = nodes_in([node])
+    for part in nodes:
         if isinstance(part, ast.If) and isinstance(part.test, ast.Compare):
             _note_branch(part, part.test, known)
     targets: set[int] = set()
-    for part in ast.walk(node):
-        if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
-            name = part.targets[0].id
-            if name in found and len(part.targets) == 1:
-                targets.add(id(part.targets[0]))
-                found[name].add(known.get(id(part)) or _of_value(name, part.value, surroundings))
-    for part in ast.walk(node):
+    for part in nodes:
+        target = part.targets[0] if isinstance(part, ast.Assign) else None
+        if isinstance(part, ast.Assign) and isinstance(target, ast.Name) and target.id in found:
+            if len(part.targets) == 1:
+                targets.add(id(target))
+                op = known.get(id(part)) or _of_value(target.id, part.value, surroundings)
+                found[target.id].add(op)
+    for part in nodes:
         if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load) and part.id in found:
             if id(part) not in targets:
                 found[part.id].add("")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 
 from frit.loops.nest.complexes import is_complex
+from frit.loops.nest.doubt import as_numpys
 from frit.loops.nest.library import SEARCHES
 from frit.loops.nest.values import FLOATS, INTEGERS, Item, Refused, Value, View
 
@@ -43,10 +44,10 @@ class LibraryCalls:
         self, node: ast.Call, row: Item, others: list[ast.expr], named: list[ast.keyword]
     ) -> Value:
         """np.searchsorted(row, a number)."""
-        sides = [*others[1:], *(word.value for word in named if word.arg == "side")]
+        sides = [*others[1:], *(word.value for word in named)]
         side = getattr(sides[0], "value", None) if sides else "left"
-        is_plain = len(others) == 1 + len(sides) - len(named) and len(sides) <= 1
-        if not is_plain or len(named) > len(sides) or side not in SEARCHES:
+        is_plain = bool(others) and len(sides) <= 1 and all(word.arg == "side" for word in named)
+        if not is_plain or side not in SEARCHES:
             raise Refused(node, "these arguments of searchsorted()")
         if not isinstance(row, View) or len(row.spans) != 1:
             raise Refused(node, "searchsorted() in something else than a row")
@@ -55,9 +56,8 @@ class LibraryCalls:
             raise Refused(node, "searchsorted() of a number that may be of two types")
         if is_complex(number) or {row.array.dtype, number.dtype} & {"L", "D", "F", "e"}:
             raise Refused(node, "searchsorted() of such numbers")
-        # It is an array of its own: a float32 row is compared as float64.
-        number = Value(number.dtype, number.id, number.literal, number.form, number.needs)
-        found: Value = self.inlined_of(node, SEARCHES[side], [row, number])
+        # So a row of float32 is compared with a number of Python's as float64.
+        found: Value = self.inlined_of(node, SEARCHES[side], [row, as_numpys(number)])
         return found
 
     def inlined_of(self, node: ast.Call, function: Any, items: Iterable[Item]) -> Item:
@@ -77,7 +77,7 @@ class LibraryCalls:
 
     def clipped(self, node: ast.AST, x: Value, low: Value, high: Value) -> Value:
         """np.clip() of a number, which is an array of its own."""
-        x = Value(x.dtype, x.id, x.literal, x.form, x.needs)
+        x = as_numpys(x)
         kind = self.types_of(node, numpy.maximum, x, low)[-1]
         kind = self.types_of(node, numpy.minimum, Value(kind), high)[-1]
         if kind not in INTEGERS + FLOATS:
@@ -109,7 +109,7 @@ class LibraryCalls:
         if x.mixed or x.kind not in ("int", "float", "f", "d", *INTEGERS):
             raise Refused(node, "a rounding of such a number")
         is_pythons = function is builtins.round and x.is_python
-        x = x if is_pythons else Value(x.dtype, x.id, x.literal, x.form, x.needs)
+        x = x if is_pythons else as_numpys(x)
         if x.dtype in INTEGERS:
             return x
         if is_pythons and count > 0:

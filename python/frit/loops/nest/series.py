@@ -15,6 +15,7 @@ import numpy
 
 from frit.loops.nest.forms import Form
 from frit.loops.nest.values import (
+    MOST_ITEMS,
     Counter,
     Flat,
     Item,
@@ -29,7 +30,6 @@ from frit.loops.nest.values import (
 from frit.loops.nest.views import UNIT, ZERO
 from frit.loops.run.list_runs import COUNT
 
-MOST_ITEMS = 32  # of a loop over what stands in the text
 MOST_NUMBERS = 2**30  # of a series that NumPy has in memory: of more, a MemoryError may be due
 FIFTY = Value("int", literal=50, form=Form((), 50))  # of linspace, if nothing is said
 

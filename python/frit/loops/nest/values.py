@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 PYTHON_KINDS = ("int", "float", "complex", "bool")
 INTEGERS = "bBhHiIlL"
+MOST_ITEMS = 32  # of what is written out, and of which a computed index chooses one
 FLOATS = "efd"
 COMPLEXES = ("complex", "F", "D")
 DTYPES = {"int": "l", "float": "d", "complex": "D", "bool": "?"}
