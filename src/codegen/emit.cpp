@@ -37,7 +37,8 @@ std::vector<bool> truths_of(const Kernel& kernel) {
     const Instr& made = *definitions[static_cast<std::size_t>(value)];
     if (made.kind == InstrKind::ReadLocal)
       return bool{truths[static_cast<std::size_t>(made.number)]};
-    if (made.kind != InstrKind::Apply) return made.kind == InstrKind::Constant;
+    if (made.kind != InstrKind::Apply)
+      return made.kind == InstrKind::Constant || made.kind == InstrKind::ScalarArg;
     const TypeRule rule = info(made.op).rule;
     return rule == TypeRule::Compare || rule == TypeRule::Predicate || rule == TypeRule::Logical;
   };
@@ -107,7 +108,7 @@ EmittedKernel Emitter::run() {
   const std::string width = std::to_string(bytes * 8);
   function_->addFnAttr("prefer-vector-width", width);
   function_->addFnAttr("min-legal-vector-width", width);
-  return {std::move(call_outs_), is_improvable_};
+  return {std::move(call_outs_), is_improvable_, is_branchy_};
 }
 
 // ---- how many lanes -----------------------------------------------------------------------------
@@ -421,6 +422,10 @@ void Emitter::apply(const Instr& instr) {
     highest = std::max(highest, operands.back()->level);
   }
   const DType in = dtype_of(instr.args[info(instr.op).rule == TypeRule::Select ? 1 : 0]);
+  // As LLVM writes them: it takes the same sum the other way round for another one.
+  if ((instr.op == Op::Add || instr.op == Op::Multiply) && is_integer(in) &&
+      isa_and_nonnull<Constant>(operands[0]->part[0].scalar))
+    std::swap(operands[0], operands[1]);
   const bool uniform = none_of(operands, [](Emitted* operand) { return operand->varies(); });
   // The operands of what this one chooses from were perhaps chosen by the same condition.
   const bool again = instr.op == Op::Select && was_chosen_by(operands[0]->part[0]);
@@ -500,7 +505,7 @@ Value* const* Emitter::local_memory(std::int32_t number) {
   auto [entry, is_new] = locals_.try_emplace({number, lanes});
   Value** memory = entry->second.data();
   if (!is_new) return memory;
-  Type* const part = lanes_type(is_mask(number) ? bool_ : element_type(dtype), lanes);
+  Type* const part = lanes_type(is_truth(number) ? bool_ : element_type(dtype), lanes);
   make_memory(memory, parts_of(dtype), part, "local");
   IRBuilder<>::InsertPointGuard guard(builder_);
   builder_.SetInsertPoint(entry_->getTerminator());
@@ -509,33 +514,35 @@ Value* const* Emitter::local_memory(std::int32_t number) {
   return memory;
 }
 
-// As lanes such a local is a mask: bytes would be packed and unpacked at each round of a While.
-bool Emitter::is_mask(std::int32_t local) const {
-  return truths_[static_cast<std::size_t>(local)] && lanes_of_local(local) > 1;
+// Such a local holds bits: bytes would be packed and unpacked at each round of a While, and of a
+// number LLVM would not see which branches it decides.
+bool Emitter::is_truth(std::int32_t local) const {
+  return truths_[static_cast<std::size_t>(local)];
 }
 
 Emitted Emitter::load_local(std::int32_t number) {
-  if (is_mask(number)) {
-    Emitted result{.level = level()};
-    result.part[0].vector =
-        builder_.CreateZExt(builder_.CreateLoad(lanes_type(bool_, lanes_), local_memory(number)[0]),
-                            lanes_type(element_type(DType::Bool), lanes_));
-    return result;
-  }
-  return load_parts(local_memory(number), kernel_.locals[static_cast<std::size_t>(number)],
-                    lanes_of_local(number));
+  const unsigned lanes = lanes_of_local(number);
+  if (!is_truth(number))
+    return load_parts(local_memory(number), kernel_.locals[static_cast<std::size_t>(number)],
+                      lanes);
+  Value* bits = builder_.CreateLoad(lanes_type(bool_, lanes), local_memory(number)[0]);
+  Value* bytes = builder_.CreateZExt(bits, lanes_type(element_type(DType::Bool), lanes));
+  Emitted result{.level = level()};
+  (lanes > 1 ? result.part[0].vector : result.part[0].scalar) = bytes;
+  return result;
 }
 
 void Emitter::read_local(const Instr& instr) { define(instr, load_local(instr.number)); }
 
 // Lanes that are not active keep what they have.
 void Emitter::write_local(std::int32_t number, const Emitted& written) {
-  if (is_mask(number)) {
+  if (is_truth(number)) {
+    const bool varies = lanes_of_local(number) > 1;
     Value* memory = local_memory(number)[0];
     Emitted given = written;
-    Value* bytes = vector_of(given, 0);
+    Value* bytes = varies ? vector_of(given, 0) : given.part[0].scalar;
     Value* bits = builder_.CreateICmpNE(bytes, Constant::getNullValue(bytes->getType()));
-    if (mask_)
+    if (mask_ && varies)
       bits = builder_.CreateSelect(mask_, bits, builder_.CreateLoad(bits->getType(), memory));
     builder_.CreateStore(bits, memory);
     return;

@@ -22,6 +22,7 @@ struct Machine {
   }
   bool is_x86 = false;
   bool has_avx512 = false;
+  bool has_fused_multiply_add = false;
   bool has_quiet_predicates = false;  // comparisons of vectors that raise no flag for NaNs
   bool has_many_registers = false;    // 32 of vectors, not 16
   // Can lanes from anywhere in memory be loaded under a mask by one instruction?
@@ -45,6 +46,7 @@ struct EmitOptions {
 struct EmittedKernel {
   std::vector<CallOut> call_outs;
   bool is_improvable = false;  // as in Code
+  bool is_branchy = false;     // loops end by what they compute, a number at a time
 };
 
 // The function is an Entry.

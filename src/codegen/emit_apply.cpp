@@ -213,11 +213,49 @@ Emitted Emitter::call_library(const Instr& instr, DType in, ArrayRef<Emitted*> o
   for (const Emitted* operand : operands) arguments.push_back(operand->part[0].scalar);
   const SmallVector<Type*, 2> types(operands.size(), element_type(in));
   auto* type = FunctionType::get(element_type(out), types, false);
-  CallInst* call = builder_.CreateCall(type, callee(wanted), arguments);
-  call->setDoesNotThrow();
+  const auto called = [&]() -> Value* {
+    CallInst* call = builder_.CreateCall(type, callee(wanted), arguments);
+    call->setDoesNotThrow();
+    return call;
+  };
+  const bool is_square = instr.op == Op::Square && instr.math == MathLibrary::C;
   Emitted result{.parts = 1, .level = level()};
-  result.part[0].scalar = call;
+  result.part[0].scalar = is_square && in == DType::Float64 && machine_.has_fused_multiply_add
+                              ? product_or(arguments[0], called)
+                              : called();
   return result;
+}
+
+// x * x, but where C's pow(x, 2) may be another number what is called (ops/math_library.cpp): a call
+// has all that is in registers written to memory.
+Value* Emitter::product_or(Value* x, const std::function<Value*()>& called) {
+  constexpr std::uint64_t exponent_bits = std::uint64_t{0x7ff} << 52,
+                          one = std::uint64_t{1023} << 52;
+  constexpr std::uint64_t smallest = one - (std::uint64_t{900} << 52);
+  Type* type = x->getType();
+  const auto number = [&](double value) { return ConstantFP::get(type, value); };
+  Value* memory = stack(type, "square");
+  Value* product = builder_.CreateFMul(x, x);
+  builder_.CreateStore(product, memory);
+  // As integers: comparisons of floats would raise a flag for a NaN.
+  Value* bits = builder_.CreateBitCast(product, int64_);
+  Value* is_ordinary = builder_.CreateICmpULT(builder_.CreateSub(bits, builder_.getInt64(smallest)),
+                                              builder_.getInt64(exponent_bits - smallest));
+  Value* safe = builder_.CreateSelect(is_ordinary, x, number(1));
+  Value* product_of_it = builder_.CreateSelect(is_ordinary, product, number(1));
+  Value* error = builder_.CreateUnaryIntrinsic(
+      Intrinsic::fabs, builder_.CreateIntrinsic(Intrinsic::fma, {type},
+                                                {safe, safe, builder_.CreateFNeg(product_of_it)}));
+  Value* below_bits = builder_.CreateAnd(bits, builder_.getInt64(exponent_bits));
+  Value* below = builder_.CreateBitCast(below_bits, type);
+  Value* is_small =
+      builder_.CreateFCmpOLE(error, builder_.CreateFMul(below, number(0.45 * 0x1p-52)));
+  // Below a power of two the units are half as large.
+  Value* is_plain = builder_.CreateAnd(is_small, builder_.CreateICmpNE(bits, below_bits));
+  Value* is_exact = builder_.CreateFCmpOEQ(error, number(0));
+  Value* holds = builder_.CreateAnd(is_ordinary, builder_.CreateOr(is_plain, is_exact));
+  if_then(builder_.CreateNot(holds), [&] { builder_.CreateStore(called(), memory); });
+  return builder_.CreateLoad(type, memory);
 }
 
 Emitted Emitter::call_out(const CallOut& wanted, DType out, ArrayRef<Emitted*> operands,

@@ -395,9 +395,7 @@ std::vector<const Instr*> Emitter::unit_stores(const Instr& loop) {
 Value* Emitter::address_at(const Instr& loop, const Instr& store, Value* index) {
   Value* pointer = operand_pointers_[static_cast<std::size_t>(store.address.operand)];
   for (const Term& term : store.address.terms) {
-    Value* number = index_at(loop, term.index, index);
-    pointer =
-        builder_.CreatePtrAdd(pointer, builder_.CreateMul(number, stride_of(store.address, term)));
+    pointer = along(pointer, store.address, term, index_at(loop, term.index, index));
   }
   return builder_.CreatePtrToInt(pointer, int64_);
 }
@@ -515,7 +513,20 @@ void Emitter::masked_block(const Block& instructions, Value* mask) {
 }
 
 void Emitter::while_loop(const Instr& instr) {
-  const bool masked = lanes_ > 1 && variance_.locals[static_cast<std::size_t>(instr.number)];
+  if (lanes_ > 1 && variance_.locals[static_cast<std::size_t>(instr.number)])
+    masked_while(instr);
+  else
+    scalar_while(instr);
+}
+
+Value* Emitter::goes_on(const Instr& instr) {
+  controlled(instr.other);
+  Emitted read = load_local(instr.number);
+  return bool_condition(read);
+}
+
+// All lanes go on until none does.
+void Emitter::masked_while(const Instr& instr) {
   Value* around = mask_;
   BasicBlock* before = builder_.GetInsertBlock();
   BasicBlock* test = new_block("while");
@@ -523,26 +534,51 @@ void Emitter::while_loop(const Instr& instr) {
   BasicBlock* after = new_block("after");
   builder_.CreateBr(test);
   builder_.SetInsertPoint(test);
-  PHINode* alive = nullptr;
-  if (masked) {
-    Type* type = lanes_type(bool_, lanes_);
-    alive = builder_.CreatePHI(type, 2);
-    alive->addIncoming(around ? around : Constant::getAllOnesValue(type), before);
-    mask_ = alive;
-  }
+  Type* type = lanes_type(bool_, lanes_);
+  PHINode* alive = builder_.CreatePHI(type, 2);
+  alive->addIncoming(around ? around : Constant::getAllOnesValue(type), before);
+  mask_ = alive;
   stop_if_asked();
-  controlled(instr.other);
-  Emitted read = load_local(instr.number);
-  Value* condition = bool_condition(read);
-  if (masked) condition = builder_.CreateAnd(alive, condition);
+  Value* condition = mask_ = builder_.CreateAnd(alive, goes_on(instr));
   builder_.CreateCondBr(any(condition), inside, after);
   builder_.SetInsertPoint(inside);
-  if (masked) mask_ = condition;
   controlled(instr.body);
-  if (masked) alive->addIncoming(condition, builder_.GetInsertBlock());
+  alive->addIncoming(condition, builder_.GetInsertBlock());
   builder_.CreateBr(test);
   builder_.SetInsertPoint(after);
   mask_ = around;
+}
+
+// The condition stands before the loop and at its end: what one round has loaded or stored for the
+// next one stays in registers. For the same reason it looks whether to stop between runs of rounds.
+void Emitter::scalar_while(const Instr& instr) {
+  is_branchy_ = true;
+  const bool in_runs = stop_ && !has_loops(instr.other) && !has_loops(instr.body);
+  BasicBlock* run = new_block("run");
+  BasicBlock* inside = new_block("inside");
+  BasicBlock* next = new_block("round");
+  BasicBlock* after = new_block("after");
+  builder_.CreateCondBr(goes_on(instr), run, after);
+  builder_.SetInsertPoint(run);
+  if (stop_ && !in_runs) stop_if_asked();
+  BasicBlock* start = builder_.GetInsertBlock();
+  builder_.CreateBr(inside);
+  builder_.SetInsertPoint(inside);
+  PHINode* left = in_runs ? builder_.CreatePHI(builder_.getInt64Ty(), 2) : nullptr;
+  controlled(instr.body);
+  builder_.CreateCondBr(goes_on(instr), next, after);
+  builder_.SetInsertPoint(next);
+  if (in_runs) {
+    Value* fewer = builder_.CreateSub(left, int64(1));
+    left->addIncoming(int64(rounds_between_looks), start);
+    left->addIncoming(fewer, next);
+    BasicBlock* look = new_block("look");
+    builder_.CreateCondBr(builder_.CreateICmpEQ(fewer, int64(0)), look, inside);
+    builder_.SetInsertPoint(look);
+    stop_if_asked();
+  }
+  builder_.CreateBr(run);
+  builder_.SetInsertPoint(after);
 }
 
 }  // namespace frit::codegen

@@ -35,14 +35,22 @@ Value* Emitter::stride_of(const Address& address, const Term& term) {
   return int64(size_of(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype));
 }
 
+// Elements side by side are counted by the type: GVN doesn't follow products from round to round.
+Value* Emitter::along(Value* pointer, const Address& address, const Term& term, Value* index) {
+  const auto size = static_cast<unsigned>(
+      size_of(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype));
+  if (term.stride == unit_stride)
+    return builder_.CreateGEP(builder_.getIntNTy(8 * size), pointer, index);
+  return builder_.CreatePtrAdd(pointer, builder_.CreateMul(index, stride_of(address, term)));
+}
+
 // Adds the terms whose index is the same in all lanes: those from outside the innermost loop, or
 // those from inside it.
 Value* Emitter::add_uniform_terms(const Address& address, bool outer, Value* pointer) {
   for (const Term& term : address.terms) {
     Emitted& index = value(term.index);
     if (index.varies() || (index.level < level()) != outer) continue;
-    Value* offset = builder_.CreateMul(index.part[0].scalar, stride_of(address, term));
-    pointer = builder_.CreatePtrAdd(pointer, offset);
+    pointer = along(pointer, address, term, index.part[0].scalar);
   }
   return pointer;
 }
@@ -51,8 +59,7 @@ Value* Emitter::add_affine_bases(const Address& address, bool outer, Value* poin
   for (const Term& term : address.terms) {
     Emitted& index = value(term.index);
     if (!index.is_affine() || (index.level < level()) != outer) continue;
-    Value* offset = builder_.CreateMul(index.base, stride_of(address, term));
-    pointer = builder_.CreatePtrAdd(pointer, offset);
+    pointer = along(pointer, address, term, index.base);
   }
   return pointer;
 }
@@ -107,8 +114,7 @@ void Emitter::add_computed_terms(const Address& address, Place& place) {
     Value* pointer = lane_pointer(place, lane);
     for (const Term* term : computed) {
       Value* index = builder_.CreateExtractElement(vector_of(value(term->index), 0), lane);
-      pointer =
-          builder_.CreatePtrAdd(pointer, builder_.CreateMul(index, stride_of(address, *term)));
+      pointer = along(pointer, address, *term, index);
     }
     lanes.push_back(pointer);
   }

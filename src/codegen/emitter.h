@@ -124,6 +124,7 @@ class Emitter {
   void raise_where_it_overflows(Op op, DType in, llvm::ArrayRef<Emitted*> operands);
   void raise_overflow();
   Emitted call_out_where_rare(Op op, DType in, DType out, llvm::ArrayRef<Emitted*> operands);
+  Value* product_or(Value* x, const std::function<Value*()>& called);
   bool has_shorter_way(Op op, DType in, llvm::ArrayRef<Emitted*> operands);
   Emitted shorter_where_ordinary(Op op, DType in, DType out, llvm::ArrayRef<Emitted*> operands);
   Emitted call_out(const CallOut& wanted, DType out, llvm::ArrayRef<Emitted*> operands,
@@ -141,7 +142,7 @@ class Emitter {
   void write_local(const Instr& instr);
   Value* const* local_memory(std::int32_t number);
   unsigned lanes_of_local(std::int32_t number) const;
-  bool is_mask(std::int32_t local) const;
+  bool is_truth(std::int32_t local) const;
   Emitted load_local(std::int32_t number);
   void write_local(std::int32_t number, const Emitted& value);
 
@@ -173,6 +174,9 @@ class Emitter {
   void masked_block(const Block& block, Value* mask);
   void controlled(const Block& block);  // a block that not every iteration runs
   void while_loop(const Instr& instr);
+  void masked_while(const Instr& instr);
+  void scalar_while(const Instr& instr);
+  Value* goes_on(const Instr& instr);
   // Loop over index in [begin, end) by `step`, possibly none; end - begin is a multiple of it.
   void counted(Value* begin, Value* end, unsigned step, const std::function<void(Value*)>& body);
   void if_then(Value* condition, const std::function<void()>& then);
@@ -212,6 +216,7 @@ class Emitter {
   Place place(const Address& address);
   Value* add_uniform_terms(const Address& address, bool outer, Value* pointer);
   Value* stride_of(const Address& address, const Term& term);
+  Value* along(Value* pointer, const Address& address, const Term& term, Value* index);
   Value* add_affine_bases(const Address& address, bool outer, Value* pointer);
   void find_step(const Address& address, Place& place);
   void add_computed_terms(const Address& address, Place& place);
@@ -300,6 +305,7 @@ class Emitter {
   const Machine& machine_;
   const Effort effort_;
   bool is_improvable_ = false;
+  bool is_branchy_ = false;
   std::optional<bool> only_moves_;  // do all vector loops little else but load and store?
   Formulas& formulas_;
   llvm::Module& module_;

@@ -88,7 +88,7 @@ class LlvmJit final : public Jit {
     auto module = std::make_unique<llvm::Module>("kernel", context_);
     native_.prepare(*module);
     EmittedKernel emitted = emit(kernel, {native_.machine(), effort}, formulas_, *module);
-    native_.optimize(*module);
+    native_.optimize(*module, emitted.is_branchy);
     spare_divider(*module, native_.machine());
     use_extremes(*module);
     quiet_comparisons(*module, native_.machine());

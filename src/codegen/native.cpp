@@ -19,6 +19,8 @@
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/DCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
+#include <llvm/Transforms/Scalar/JumpThreading.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Mem2Reg.h>
 
@@ -37,10 +39,10 @@ namespace {
 Machine machine_of(std::string_view level, const Triple& triple) {
   Machine machine;
   machine.is_x86 = triple.isX86();
-  machine.has_many_registers = triple.isAArch64();
+  machine.has_many_registers = machine.has_fused_multiply_add = triple.isAArch64();
   if (!machine.is_x86) return machine;
   machine.vector_bytes = level == "v4" ? 64 : level == "v3" ? 32 : 16;
-  machine.has_quiet_predicates = level != "v2";
+  machine.has_quiet_predicates = machine.has_fused_multiply_add = level != "v2";
   if (level != "v2") machine.fewest_masked_bytes = level == "v4" ? 1 : 4;
   machine.has_avx512 = machine.has_many_registers = level == "v4";
   return machine;
@@ -62,16 +64,28 @@ std::string joined(const StringMap<bool>& features) {
 // common subexpressions of neighbouring formulas, and the conversions between them.
 struct Native::Optimizer {
   explicit Optimizer(TargetMachine& target) : builder(&target), analyses(builder) {
+    add_passes(straight, false);
+    add_passes(branchy, true);
+  }
+  static void add_passes(FunctionPassManager& passes, bool is_branchy) {
     passes.addPass(PromotePass());
     // First, or what nobody uses stands for what comes later and is the same, and is computed.
     passes.addPass(DCEPass());
     passes.addPass(EarlyCSEPass());
+    // Before addresses are rewritten: what a round has loaded or stored is there in the next one.
+    if (is_branchy) {
+      passes.addPass(JumpThreadingPass());
+      passes.addPass(GVNPass());
+    }
     passes.addPass(
         InstCombinePass(InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false)));
+    // What ends a loop leaves it, before choices are made of what decides that.
+    if (is_branchy) passes.addPass(JumpThreadingPass());
     passes.addPass(SimplifyCFGPass());
     passes.addPass(EarlyCSEPass());
   }
-  void run(Module& module) {
+  void run(Module& module, bool is_branchy) {
+    FunctionPassManager& passes = is_branchy ? branchy : straight;
     for (Function& function : module)
       if (!function.isDeclaration()) passes.run(function, analyses.functions);
     analyses.functions.clear();
@@ -80,7 +94,7 @@ struct Native::Optimizer {
 
   PassBuilder builder;
   Analyses analyses;
-  FunctionPassManager passes;
+  FunctionPassManager straight, branchy;
 };
 
 // The code generator's passes, set up once: that is half a millisecond.
@@ -123,6 +137,8 @@ Native::Native() {
   // It makes branches of selects in recurrences (minima of table entries), as if data were always
   // the same way: a wrong guess costs 15 cycles where a select takes two.
   set_option("x86-cmov-converter", false);
+  // What the round before has loaded is next to where it is wanted: at a sum of the index.
+  set_option("gvn-add-phi-translation", true);
   const Triple triple(sys::getProcessTriple());
   std::string error;
   const llvm::Target* target = TargetRegistry::lookupTarget(triple, error);
@@ -155,7 +171,7 @@ void Native::prepare(Module& module) const {
   module.setDataLayout(target_->createDataLayout());
 }
 
-void Native::optimize(Module& module) { optimizer_->run(module); }
+void Native::optimize(Module& module, bool is_branchy) { optimizer_->run(module, is_branchy); }
 
 FlatCode Native::generate(Module& module) {
   generator_->passes.run(module);

@@ -28,7 +28,8 @@ class Native {
   const Machine& machine() const { return machine_; }
   // The data layout and triple that `module` must have before code is emitted into it.
   void prepare(llvm::Module& module) const;
-  void optimize(llvm::Module& module);
+  // Branchy: with loops that end by what they compute, a number at a time.
+  void optimize(llvm::Module& module, bool is_branchy);
   // Throws InternalError if the code needs anything outside of itself.
   FlatCode generate(llvm::Module& module);
   std::string assembly(llvm::Module& module);

@@ -339,6 +339,12 @@ class Views:
         """Where a float's whole part is no number of the type, Python's number raises or wraps."""
         low, high = LIMITS[dtype]
         apply, real = self.writer.apply, self.emit(value, "d")
+        if dtype == "l":  # as the conversion compares; -2**63 itself may be Python's
+            limit = self.writer.constant(2.0**63, "d")
+            self.fail_where(
+                apply("LogicalNot", [apply("Less", [apply("Absolute", [real]), limit])])
+            )
+            return
         # -0.5 and 255.5 are held as 0 and 255. 2**63 - 1 is no float: 2**63 is.
         least = self.writer.constant(float(low - 1), "d")
         above = apply("Greater" if low > -(2**53) else "GreaterEqual", [real, least])
