@@ -15,10 +15,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <new>
+#include <set>
 
 namespace frit::memory {
 namespace {
@@ -28,6 +30,13 @@ constexpr std::int64_t huge_page = 2 << 20;
 constexpr int classes = 48;
 // Cached bytes never lift the process above its own peak by more than this.
 constexpr std::int64_t cache_allowance = 40 << 20;
+// More is only kept where the program has asked again for sizes that were given back, and goes on
+// to take what is kept: a program that has done with large arrays gets their memory for other
+// things.
+constexpr std::int64_t kept_anyway = 256 << 20;
+constexpr std::size_t most_remembered = 256;
+constexpr std::chrono::seconds soon{1};
+using Clock = std::chrono::steady_clock;
 // Where large blocks begin in their first page; no two that follow one another are near.
 constexpr std::int64_t page = 4096, line = 64, lines_apart = 37;
 // Bytes: zeros from here on are pages of their own.
@@ -106,6 +115,9 @@ struct State {
   std::int64_t malloc_live = 0, malloc_kept = 0;  // of arrays that are malloc's
   Figures figures;
   std::int64_t fail_countdown = 0;
+  std::multiset<std::int64_t> given_back;  // sizes of mappings that were more than is kept anyway
+  std::int64_t wanted_again = 0;           // bytes
+  Clock::time_point last_wanted;
 
   State() {
     for (int k = 0; k < classes; ++k) small[static_cast<std::size_t>(k)].bytes = class_bytes(k);
@@ -143,11 +155,19 @@ std::byte* begin_in(std::byte* pages) {
   return pages + ++blocks * lines_apart * line % page;
 }
 
+void* map_pages(std::size_t length) {
+  return mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
 std::byte* map_block(std::int64_t bytes) {
   keep_blocks_as_large(bytes);
   const bool huge = bytes >= huge_page;
   const auto length = static_cast<std::size_t>(bytes + (huge ? huge_page : 0));
-  void* p = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* p = map_pages(length);
+  if (p == MAP_FAILED) {
+    release_cached();
+    p = map_pages(length);
+  }
   if (p == MAP_FAILED) throw std::bad_alloc();
   auto* start = static_cast<std::byte*>(p);
   if (!huge) return begin_in(start);
@@ -203,6 +223,12 @@ void look_at_some_zeros(State& s) {
   }
 }
 
+void give_back(State& s, std::multimap<std::int64_t, std::byte*>::iterator block) {
+  s.figures.cached -= block->first;
+  unmap(block->second, block->first);
+  s.large.erase(block);
+}
+
 // Gives back cached mappings until those and `live` are within the allowance over the peak.
 void make_room(State& s, std::int64_t more) {
   const auto is_too_much = [&] {
@@ -211,12 +237,22 @@ void make_room(State& s, std::int64_t more) {
            live + s.figures.cached > std::max(s.figures.peak, live) + cache_allowance;
   };
   if (is_too_much()) look_at_some_zeros(s);
-  while (is_too_much()) {
-    auto last = std::prev(s.large.end());
-    s.figures.cached -= last->first;
-    unmap(last->second, last->first);
-    s.large.erase(last);
+  while (is_too_much()) give_back(s, std::prev(s.large.end()));
+  if (s.figures.cached <= kept_anyway) return;
+  if (s.wanted_again > 0 && Clock::now() - s.last_wanted > soon) s.wanted_again = 0;
+  while (s.figures.cached > std::max(kept_anyway, s.wanted_again)) {
+    const auto last = std::prev(s.large.end());
+    if (s.given_back.size() < most_remembered) s.given_back.insert(last->first);
+    give_back(s, last);
   }
+}
+
+void note_wanted_again(State& s, std::int64_t size) {
+  const auto found = s.given_back.find(size);
+  if (found == s.given_back.end()) return;
+  s.given_back.erase(found);
+  s.wanted_again = std::max(s.wanted_again, s.figures.cached) + size;
+  s.last_wanted = Clock::now();
 }
 
 [[gnu::noinline]] std::byte* allocate_large(State& s, std::int64_t size) {
@@ -227,8 +263,10 @@ void make_room(State& s, std::int64_t more) {
     std::byte* data = found->second;
     s.large.erase(found);
     s.figures.cached -= size;
+    if (s.wanted_again > 0) s.last_wanted = Clock::now();
     return data;
   }
+  note_wanted_again(s, size);
   // First, so that cached and new pages are not held at the same time beyond the allowance.
   make_room(s, size);
   return map_block(size);
@@ -319,7 +357,7 @@ bool may_be_had(std::int64_t bytes) {
   constexpr std::int64_t not_asked = std::int64_t{1} << 30;
   if (bytes <= not_asked) return true;
   const auto length = static_cast<std::size_t>(bytes);
-  void* p = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* p = map_pages(length);
   if (p == MAP_FAILED) return false;
   munmap(p, length);
   return true;
@@ -331,6 +369,8 @@ void release_cached() {
     while (std::byte* data = list.take()) std::free(data);
   for (auto& [size, data] : s.large) unmap(data, size);
   s.large.clear();
+  s.given_back.clear();
+  s.wanted_again = 0;
   s.figures.cached = 0;
 }
 

@@ -62,6 +62,20 @@ TEST(Memory, a_large_block_that_was_freed_last_comes_first) {
   memory::deallocate(last, bytes);
 }
 
+TEST(Memory, very_large_blocks_are_kept_where_they_are_asked_for_again) {
+  memory::release_cached();
+  constexpr std::int64_t bytes = std::int64_t{1} << 30;
+  std::byte* block = memory::allocate(bytes);  // untouched, it takes no memory
+  memory::deallocate(block, bytes);
+  EXPECT_EQ(memory::figures().cached, 0);
+  block = memory::allocate(bytes);
+  memory::deallocate(block, bytes);
+  EXPECT_GE(memory::figures().cached, bytes);
+  EXPECT_EQ(memory::allocate(bytes), block);
+  memory::deallocate(block, bytes);
+  memory::release_cached();
+}
+
 TEST(Memory, large_blocks_begin_at_different_lines_of_a_page) {
   constexpr int many = 64;
   for (const std::int64_t bytes : {std::int64_t{100'000}, std::int64_t{4} << 20}) {

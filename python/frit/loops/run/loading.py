@@ -82,13 +82,13 @@ def _in_vain(origin: bytes, facts: bytes) -> tuple[bytes, bytes]:
 lost = Lost()
 
 
-def engine() -> Any:
+def engine(is_asked_for: bool = False) -> Any:
     """The engine, for a program that has NumPy, or whose loops are worth it."""
     numpy = sys.modules.get("numpy")
     has_numpy = numpy is not None
     if getattr(getattr(numpy, "__spec__", None), "_initializing", False):
         return None  # it is being imported, and has no C API yet
-    if not has_numpy and not lost.is_worth_engine():
+    if not has_numpy and not is_asked_for and not lost.is_worth_engine():
         return None
     try:
         from frit import _core

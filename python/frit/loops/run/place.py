@@ -453,6 +453,8 @@ class Place(Patience):
         if is_short or not self.may_be_taken(values, space, seconds):
             self.guessed_in_vain(is_short)
             return None
+        if self.is_eager:
+            return engine(is_asked_for=True)
         lost.guessed += seconds
         if lost.is_worth_engine():
             return engine()
