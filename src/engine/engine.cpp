@@ -302,7 +302,11 @@ bool Engine::may_hold_on(const Node& node) {
 void Engine::settle(Base* base) {
   base->stamp = 0;
   if (base->pending == 0) return;
-  eval();
+  try {
+    eval();
+  } catch (const OutOfMemory&) {
+    if (base->pending > 0) throw;
+  }
   if (base->is_on_device) residence_->drop(*base);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -265,6 +266,7 @@ class Engine {
   bool is_ready_on_device(KernelCode& code);
   // For who runs it by itself: that tier, for a launch of so much cost (LaunchShape); and, of an
   // interpreted one, what it took beyond that.
+  void wait_for_long_loops(KernelCode& code, const LaunchArguments& arguments, std::int64_t extent);
   const Executable& executable(KernelCode& code, double cost, Pace pace);
   void note_cost(KernelCode& code, double nanoseconds);
 
@@ -368,7 +370,6 @@ class Engine {
   bool run_by_itself(const Node& node);
   void dump(const CachedPlan& cached);
   void dump(const Kernel& kernel) const;
-  void run(CachedPlan& cached);
   void finish_nodes(std::vector<bool> done);
   void forget_plans();
   void release_memory(Base* base);
@@ -378,6 +379,9 @@ class Engine {
   void free_unseen(Base* base);  // behind its last use
 
   struct Running;
+  class HeldBack;
+  std::exception_ptr run(CachedPlan& cached);
+  void allocate_for(std::span<const Step> steps, Running& running);
   // All that the sweep's steps do; false: it can't be, and nothing has been done.
   bool run_in_sweep(const PlanSweep& sweep, std::span<const std::shared_ptr<KernelCode>> code,
                     Running& running);

@@ -10,6 +10,7 @@
 #include "backend/interp/interp.h"
 #include "engine/engine.h"
 #include "engine/float_flags.h"
+#include "engine/interpreted_work.h"
 #include "engine/launch.h"
 #include "engine/memory.h"
 #include "engine/overwritten.h"
@@ -36,6 +37,8 @@ constexpr double first_compile_from = 5e7;
 constexpr double crawl = 50;
 // There, from this cost of one launch on, waiting for the compiler is quicker.
 constexpr double wait_from = 5e5;
+// So it is where the loops inside of a user's kernel take the interpreter longer than this.
+constexpr double long_interpreted = 3e7;
 constexpr double never = std::numeric_limits<double>::infinity();
 
 double compile_from(const Kernel& kernel) {
@@ -92,7 +95,10 @@ void Engine::eval(const Base* wanted, bool may_postpone) {
   CachedPlan& cached = unread_.empty() ? plan_of(found) : plan_that_postpones(wanted, found);
   last_plan_ = cached.plan;
   last_nodes_ = cached.nodes;
-  run(cached);
+  if (const std::exception_ptr error = run(cached)) {
+    const bool is_of_wanted = wanted ? wanted->pending_writes > 0 : !may_postpone;
+    if (is_of_wanted) std::rethrow_exception(error);
+  }
 }
 
 Segment Engine::segment(std::span<const SlotState> states) const {
@@ -208,12 +214,61 @@ void Engine::free_slot(std::uint32_t slot, Running& running) {
     drop_temporary(slot - static_cast<std::uint32_t>(running.slots.size()), running);
 }
 
+void Engine::allocate_for(std::span<const Step> steps, Running& running) {
+  for (const Step& step : steps)
+    for (std::uint32_t slot : step.allocate) {
+      if (residence_)
+        running.undefined[slot] = slot >= running.slots.size() || !running.slots[slot]->data;
+      if (slot < running.slots.size()) {
+        allocate(running.slots[slot]);
+      } else {
+        const std::size_t t = slot - running.slots.size();
+        running.temporaries[t] = memory::allocate(running.cached.plan->temporaries[t]);
+      }
+    }
+}
+
 void Engine::drop_temporary(std::size_t number, Running& running) {
   running.set_temporary(static_cast<std::uint32_t>(running.slots.size() + number), nullptr);
   if (residence_) residence_->drop(running.copies[number]);
 }
 
-void Engine::run(CachedPlan& cached) {
+// The nodes of groups whose memory is not to be had: those stay pending, and all that comes behind
+// them in the same memory. Whoever reads something else is not to hear of it.
+class Engine::HeldBack {
+ public:
+  explicit HeldBack(const Engine& engine)
+      : engine_(engine), touched_(engine.slots_.size()), written_(engine.slots_.size()) {}
+  std::exception_ptr error;  // the first one; null: there are none
+
+  bool touches(std::uint32_t slot) const { return slot < touched_.size() && touched_[slot]; }
+  bool comes_before(const std::vector<std::uint32_t>& nodes) const {
+    if (!error) return false;
+    bool does = false;
+    for_each_access_of(nodes, [&](const Access& a, bool is_write) {
+      does |= is_write ? touched_[a.base->slot] : written_[a.base->slot];
+    });
+    return does;
+  }
+  void add(const std::vector<std::uint32_t>& nodes) {
+    for_each_access_of(nodes, [&](const Access& a, bool is_write) {
+      touched_[a.base->slot] = true;
+      if (is_write) written_[a.base->slot] = true;
+    });
+  }
+
+ private:
+  template <class Visit>
+  void for_each_access_of(const std::vector<std::uint32_t>& nodes, Visit&& visit) const {
+    for (std::uint32_t k : nodes) for_each_access(engine_.nodes_[k], visit);
+  }
+
+  const Engine& engine_;
+  std::vector<bool> touched_, written_;  // by slot
+};
+
+// Returns why some nodes are left, or null: their memory is not to be had.
+std::exception_ptr Engine::run(CachedPlan& cached) {
   const Plan& plan = *cached.plan;
   ++cached.runs;
   Running running{.cached = cached, .nodes = nodes_, .slots = slots_, .temporaries = {}};
@@ -225,13 +280,14 @@ void Engine::run(CachedPlan& cached) {
   }
   last_places_.assign(residence_ ? plan.groups.size() : 0, {});
   std::vector<bool> finished(nodes_.size(), false);
+  HeldBack held_back(*this);
   const auto free_temporaries = [&] {
     for (std::size_t k = 0; k < running.temporaries.size(); ++k) drop_temporary(k, running);
   };
   try {
     std::size_t sweep = 0;  // the next one
     for (std::size_t k = 0; k < plan.steps.size();) {
-      if (sweep < plan.sweeps.size() && k == plan.sweeps[sweep].first) {
+      if (sweep < plan.sweeps.size() && k == plan.sweeps[sweep].first && !held_back.error) {
         const PlanSweep& together = plan.sweeps[sweep];
         const auto& codes = cached.swept_code[sweep++];
         const Stopwatch watch(measures_host());
@@ -243,20 +299,23 @@ void Engine::run(CachedPlan& cached) {
           continue;
         }
       }
-      // All memory of a group first: a group runs whole or not at all.
-      std::size_t end = k;
-      for (; end < plan.steps.size() && plan.steps[end].group == plan.steps[k].group; ++end)
-        for (std::uint32_t slot : plan.steps[end].allocate) {
-          if (residence_)
-            running.undefined[slot] = slot >= running.slots.size() || !running.slots[slot]->data;
-          if (slot < running.slots.size()) {
-            allocate(running.slots[slot]);
-          } else {
-            const std::size_t t = slot - running.slots.size();
-            running.temporaries[t] = memory::allocate(plan.temporaries[t]);
-          }
-        }
       const std::uint32_t group = plan.steps[k].group;
+      std::size_t end = k;
+      while (end < plan.steps.size() && plan.steps[end].group == group) ++end;
+      // All memory of a group first: a group runs whole or not at all.
+      bool has_memory = !held_back.comes_before(plan.groups[group].nodes);
+      try {
+        if (has_memory) allocate_for({plan.steps.data() + k, end - k}, running);
+      } catch (const std::bad_alloc&) {
+        if (residence_) throw;
+        if (!held_back.error) held_back.error = std::current_exception();
+        has_memory = false;
+      }
+      if (!has_memory) {
+        held_back.add(plan.groups[group].nodes);
+        k = end;
+        continue;
+      }
       for (; k < end; ++k) {
         const Step& step = plan.steps[k];
         const bool is_done =
@@ -275,7 +334,8 @@ void Engine::run(CachedPlan& cached) {
             if (!is_done) run_call_on_host(step, running);
             break;
         }
-        for (std::uint32_t slot : step.deallocate) free_slot(slot, running);
+        for (std::uint32_t slot : step.deallocate)
+          if (!held_back.touches(slot)) free_slot(slot, running);
       }
       for (std::uint32_t node : plan.groups[group].nodes) finished[node] = true;
     }
@@ -286,10 +346,12 @@ void Engine::run(CachedPlan& cached) {
     finish_nodes(finished);
     throw;
   }
+  if (held_back.error) free_temporaries();
   fetch_pinned(running);
   silence_postponed(finished);
   for (std::uint32_t node : plan.unneeded) finished[node] = true;
   finish_nodes(finished);
+  return held_back.error;
 }
 
 // Other threads look at these without the lock, to read the elements where they are 0.
@@ -451,6 +513,14 @@ const Executable& Engine::executable(KernelCode& code, double cost, Pace pace) {
   return *code.interpreted;
 }
 
+void Engine::wait_for_long_loops(KernelCode& code, const LaunchArguments& arguments,
+                                 std::int64_t extent) {
+  if (settings.tier != Tier::Automatic || code.is_compiled()) return;
+  if (interpreted_work(*code.kernel, arguments, extent) < long_interpreted) return;
+  if (!code.compiled) code.compiled = compiler_->request(*code.kernel);
+  compiler_->wait();
+}
+
 unsigned Engine::launch(KernelCode& code, Pace pace, const LaunchArguments& arguments,
                         const LaunchShape& shape) {
   const Executable& chosen = executable(code, shape.cost, pace);
@@ -530,14 +600,17 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   if (may_keep)
     overwritten =
         overwritten_by(running.cached.plan->groups[step.group].nodes, running.nodes, most_kept);
+  const LaunchArguments arguments{pointers.data(), launch.integers.data(), scalars.data()};
+  const auto is_users = [&](std::uint32_t k) { return running.nodes[k].kind == NodeKind::Routine; };
+  if (std::ranges::any_of(running.cached.plan->groups[step.group].nodes, is_users))
+    wait_for_long_loops(code, arguments, launch.extent);
   const bool is_timed = measures_host() && code.is_compiled();
   const Stopwatch watch(is_timed);
-  const unsigned flags =
-      this->launch(code, launch.pace, {pointers.data(), launch.integers.data(), scalars.data()},
-                   {.extent = launch.extent,
-                    .granule = launch.granule,
-                    .scratch_bytes = launch.scratch_bytes,
-                    .cost = launch.cost});
+  const unsigned flags = this->launch(code, launch.pace, arguments,
+                                      {.extent = launch.extent,
+                                       .granule = launch.granule,
+                                       .scratch_bytes = launch.scratch_bytes,
+                                       .cost = launch.cost});
   if (is_timed) code.host_rate.note(watch.nanoseconds(), launch.cost);
   // The shadowed bases still hold the old values.
   if (flags & flags_of_interest) {

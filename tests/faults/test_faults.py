@@ -5,6 +5,7 @@ FRIT_EXITS: how many processes end in mid-compile (20; the nightly run takes 200
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import re
@@ -178,6 +179,33 @@ def test_ranges_that_no_memory_holds_are_refused_where_they_are_asked_for(stop):
         numpy.arange(stop)
     with pytest.raises(MemoryError, match=re.escape(str(expected.value))):
         np.arange(stop)
+
+
+def test_an_array_larger_than_memory_does_not_keep_others_from_being_read():
+    import frit.numpy as np
+
+    def differences(n):
+        a = np.arange(n)
+        d = a[:, None] * 1.0 - a[None, :]
+        d[d < 0] = 0
+        return d
+
+    shared, large = np.arange(1000.0), []
+    small = differences(100)
+    for make in (lambda: differences(3_000_000), lambda: shared[:, None] + np.ones((1, 1 << 50))):
+        with contextlib.suppress(MemoryError):  # where the trace is evaluated at that line
+            large.append(make())
+    shared += 1
+    expected = numpy.subtract.outer(numpy.arange(100.0), numpy.arange(100.0)).clip(0)
+    assert small.sum() == expected.sum()
+    assert numpy.array_equal(small, expected)
+    for array in large:
+        with pytest.raises(MemoryError):
+            float(array[0, 0])
+    small[0] = 7  # in place
+    assert small.sum() == expected[1:].sum() + 700
+    del large
+    assert shared.sum() == 500_500
 
 
 def test_an_array_larger_than_memory_is_a_memory_error_when_asked_for(process):

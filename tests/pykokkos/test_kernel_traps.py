@@ -513,3 +513,24 @@ def test_rows_of_a_flat_array_run_at_the_same_time() -> None:
     assert "in 1 kernel" in str(frit.explain())  # with points in order nothing runs together
     expected = numpy.arange(N)[:, None] + 0.5 * numpy.arange(7)
     assert y.data.tolist() == expected.ravel().tolist()
+
+
+@pk.workunit
+def long_inside(i, out, n):
+    s: float = 0.0
+    for k in range(n):
+        for j in range(k, n):
+            s += (k * j) % 7
+    out[i] = s
+
+
+def test_few_points_with_long_loops_wait_for_their_code():
+    """The interpreter would take a hundred times what the compiler takes."""
+    _core.set_tier("automatic")
+    out, n = pk.View([2]), 3000
+    frit.eval()
+    before = _core.statistics()
+    pk.parallel_for(2, long_inside, out=out, n=n)
+    k = numpy.arange(n)
+    assert out[1] == numpy.triu(numpy.multiply.outer(k, k) % 7).sum()
+    assert _core.statistics()["interpreted_launches"] == before["interpreted_launches"]
