@@ -93,6 +93,27 @@ def by_functions(out, n):
     return total
 
 
+FEW, MANY = np.array([3.5, -1.25, 9.0, 2.0]), np.arange(70)[::-3]
+CHANCES = np.array([0.1, 0.0, 0.65, 0.25])
+
+
+def choices_from_rows(out, n):
+    for i in range(len(out)):
+        out[i] = np.random.choice(FEW) + np.random.choice(MANY) * random.choice(MANY)
+        out[i] -= np.random.choice(i + 1) + np.random.choice(n)
+
+
+def choices_by_chances(out, n):
+    for i in range(len(out)):
+        out[i] = np.random.choice(4, p=CHANCES) + np.random.choice(FEW, p=CHANCES) / n
+
+
+def binomials(out, n):
+    for i in range(len(out)):
+        out[i] = np.random.binomial(1, 0.5) + np.random.binomial(n * 9, 0.8) / 7
+        out[i] += np.random.binomial(i % 3, i / len(out)) + np.random.binomial(i, 0.0)
+
+
 def state():
     words = np.random.get_state(legacy=False)
     return random.getstate(), words["state"]["key"].tolist(), words["state"]["pos"], words["gauss"]
@@ -118,6 +139,9 @@ def seeded(function, *given):
         characters,
         numpys_floats,
         numpys_whole_numbers,
+        choices_from_rows,
+        choices_by_chances,
+        binomials,
         normals,
         sometimes,
         by_functions,
@@ -572,3 +596,60 @@ def test_explain_says_that_random_numbers_are_drawn_in_turn():
     ours = frit.parallelize(numpys_floats)
     ours(np.zeros(50), 3)
     assert "# serial: random numbers are drawn one after another" in str(frit.explain(ours))
+
+
+def of_generator(out, n, generator):
+    for i in range(len(out)):
+        out[i] = generator.choice(n) + generator.choice(FEW) + generator.choice(4, p=CHANCES)
+        out[i] += generator.binomial(i % 4, i / len(out)) - generator.choice(FEW, p=CHANCES)
+
+
+def test_generators_choose_as_numpys():
+    ours, out = frit.parallelize(of_generator), [np.zeros(3000), np.zeros(3000)]
+    ends = []
+    for function, numbers in zip((of_generator, ours), out, strict=True):
+        generator = np.random.default_rng(8)
+        for _ in range(3):
+            function(numbers, 5, generator)
+        ends.append(generator.bit_generator.state)
+    assert out[0].tolist() == out[1].tolist() and ends[0] == ends[1]
+    assert runs_compiled(ours), frit.explain(ours)
+
+
+def choice_by(out, chances):
+    for i in range(len(out)):
+        out[i] = np.random.choice(4, p=chances)
+
+
+def choice_from(out, row):
+    for i in range(len(out)):
+        out[i] = np.random.choice(row)
+
+
+def binomial_of(out, n, p):
+    for i in range(len(out)):
+        out[i] = np.random.binomial(n, p)
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        *((choice_by, [np.array(p)]) for p in ([0.5] * 4, [0.5] * 2, [-0.5, 0.5, 0.5, 0.5])),
+        (choice_by, [np.array([np.nan, 0.5, 0.5, 0.0])]),
+        *((choice_from, [row]) for row in (np.array([]), 0, -3, 1, [1, 2.5], [], [True, False])),
+        *((binomial_of, [3, p]) for p in (1.5, -0.1, float("nan"))),
+        *((binomial_of, [n, 0.4]) for n in (-1, 0, 1000)),
+    ],
+)
+def test_what_numpy_refuses_to_choose_from_and_what_it_draws_otherwise(function, given):
+    told = []
+    for one in (function, frit.parallelize(function)):
+        np.random.seed(3)
+        out = np.zeros(400)
+        for _ in range(4):
+            try:
+                one(out, *given)
+            except Exception as error:
+                told.append((type(error), str(error)))
+        told.append((out.tolist(), np.random.rand()))
+    assert told[: len(told) // 2] == told[len(told) // 2 :]

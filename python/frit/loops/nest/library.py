@@ -112,6 +112,29 @@ def place_in(x: Any, xs: Any, n: Any) -> Any:
     return low - 1
 
 
+def item_at(row: Any, place: Any) -> Any:
+    return row[place]
+
+
+def place_by_chances(chances: Any, count: Any, drawn: Any) -> Any:
+    """Where np.random.choice() comes to with a number that it has drawn."""
+    if len(chances) != count:
+        raise ValueError
+    total = 0.0
+    for chance in chances:
+        if not chance >= 0:
+            raise ValueError
+        total += float(chance)
+    if not abs(total - 1.0) < 1e-8:
+        raise ValueError
+    place, so_far = 0, 0.0
+    for chance in chances:
+        so_far += float(chance)
+        if so_far / total <= drawn:
+            place += 1
+    return place
+
+
 SEARCHES = {"left": search_left, "right": search_right}
 
 

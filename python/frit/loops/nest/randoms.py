@@ -6,8 +6,10 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from frit.loops.nest.doubt import as_numpys
 from frit.loops.nest.forms import Form
-from frit.loops.nest.values import Character, Refused, Value
+from frit.loops.nest.library import item_at, place_by_chances
+from frit.loops.nest.values import Character, ListPart, Refused, Value, View
 from frit.loops.run.streams import (
     WORDS,
     NormalsStream,
@@ -38,12 +40,14 @@ class Randoms:
     emit: Any
     fail_where: Any
     forms: Any
+    inlined_of: Any
     inputs: Any
     integer_of: Any
     is_loose: Any
     loops: list[Any]
     note_position: Any
     number: Any
+    operand: Any
     parameter_of: Callable[[str], int]
     require: Any
     shown: Any
@@ -56,10 +60,13 @@ class Randoms:
             if needed.name not in self.inputs.names:
                 raise StreamNeeded(needed)
         self.draws += 1
-        if node.keywords:
-            raise Refused(node, f"a keyword argument of {name}()")
         is_numpys = not isinstance(stream, PythonsStream)
-        if name == "choice":
+        chances = [x.value for x in node.keywords if name == "choice" and x.arg == "p"]
+        if len(chances) < len(node.keywords):
+            raise Refused(node, f"a keyword argument of {name}()")
+        if name == "choice" and len(node.args) == 1:
+            if chances:
+                return self.choice_by_chances(node, stream, chances[0])
             return self.choice(node, stream, is_numpys)
         given = [self.number(x) for x in node.args]
         if name in ("random", "random_sample", "rand") and not given:
@@ -72,6 +79,8 @@ class Randoms:
             return Value("float", self.normal(node, stream))
         if name == "normal" and len(given) <= 2:
             return self.scaled_normal(node, stream, given)
+        if name == "binomial" and len(given) == 2:
+            return self.binomial(node, stream, *given)
         raise Refused(node, f"these arguments of {name}()")
 
     # ---- numbers --------------------------------------------------------------------------------
@@ -114,8 +123,13 @@ class Randoms:
         return Value("l" if name == "integers" else "int", id, form=form)
 
     def choice(self, node: ast.Call, stream: Stream, is_numpys: bool) -> Value | Character:
-        """One of a few numbers in the text, or characters."""
-        items = _items_in(node.args[0]) if len(node.args) == 1 else None
+        """One of a few numbers in the text, or characters; of a row, or of so many."""
+        items = _items_in(node.args[0])
+        if items is None and not isinstance(node.args[0], (ast.List, ast.Tuple)):
+            row, count = self.row_and_count(node)
+            name = "randint" if is_numpys else "randrange"
+            place = self.whole_number(node, stream, name, [count])
+            return self.choice_of(node, row, place, is_numpys)
         if items is not None and type(items[0]) is str:
             if is_numpys:  # strings of NumPy's
                 items = None
@@ -131,6 +145,41 @@ class Randoms:
         if dtype == "l":
             form = self.forms.between(int(min(items)), int(max(items)))
         return Value(kind, id, form=form)
+
+    def choice_by_chances(
+        self, node: ast.Call, stream: Stream, chances: ast.expr
+    ) -> Value | Character:
+        row, count = self.row_and_count(node)
+        given = self.operand(chances)
+        if not isinstance(given, View) or len(given.spans) != 1 or given.array.dtype not in "fd":
+            raise Refused(node, "choice() by chances that are no row of floats")
+        drawn = Value("float", self.double(node, stream))
+        place: Value = self.inlined_of(node, place_by_chances, [given, count, drawn])
+        return self.choice_of(node, row, place, True)
+
+    def row_and_count(self, node: ast.Call) -> tuple[View | ListPart | None, Value]:
+        """What one is chosen from; None: from the whole numbers below the other one."""
+        given = self.operand(node.args[0])
+        view = given.view if isinstance(given, ListPart) else given
+        if isinstance(view, View) and len(view.spans) == 1:
+            return given, view.spans[0].extent
+        if not isinstance(given, Value) or given.kind != "int":
+            raise Refused(node, "choice() from something else than numbers")
+        return None, given
+
+    def choice_of(
+        self, node: ast.Call, row: View | ListPart | None, place: Value, is_numpys: bool
+    ) -> Value | Character:
+        if row is None:
+            if not is_numpys:
+                raise Refused(node, "choice() from a number")
+            return place
+        item: Value | Character = self.inlined_of(node, item_at, [row, place])
+        if not is_numpys:
+            return item
+        if isinstance(item, Character) or item.mixed:
+            raise Refused(node, "choice() from texts or numbers of two types")
+        return as_numpys(item)
 
     def one_of_items(
         self, node: ast.AST, stream: Stream, dtype: str, items: Sequence[float]
@@ -150,6 +199,69 @@ class Randoms:
         self.fail_where(apply("Signbit", [scale]))
         part = apply("Multiply", [scale, self.normal(node, stream)])
         return Value("float", apply("Add", [middle, part]))
+
+    def binomial(self, node: ast.AST, stream: Stream, n: Value, p: Value) -> Value:
+        """By inversion, as NumPy draws where no more than 30 are expected."""
+        w, apply = self.writer, self.writer.apply
+        n = self.integer_of(node, n)
+        self.require(n.form, 0, MOST_WIDTH)
+        count, chance = self.emit(n, "l"), self.emit(self.to_float(node, p), "d")
+        zero, one, whole = w.constant(0.0, "d"), w.constant(1.0, "d"), w.constant(1, "l")
+        is_chance = [apply("GreaterEqual", [chance, zero]), apply("LessEqual", [chance, one])]
+        self.fail_where(apply("LogicalNot", [apply("LogicalAnd", is_chance)]))
+        is_likely = apply("Greater", [chance, w.constant(0.5, "d")])
+        rest = apply("Subtract", [one, chance])
+        rare = apply("Select", [is_likely, rest, chance])
+        other = apply("Subtract", [one, rare])
+        trials = w.cast(count, "d")
+        expected = apply("Multiply", [trials, rare])
+        self.fail_where(apply("Greater", [expected, w.constant(30.0, "d")]))
+        found, part, left = w.local("l"), w.local("d"), w.local("d")
+        w.write_local(found, w.constant(0, "l"))
+
+        def invert() -> None:
+            log = apply("Log1p", [apply("Negative", [rare])], "C")
+            none = apply("Exp", [apply("Multiply", [trials, log])], "C")
+            spread = apply("Add", [apply("Multiply", [expected, other]), one])
+            far = apply("Multiply", [w.constant(10.0, "d"), apply("Sqrt", [spread])])
+            bound = apply("Minimum", [trials, apply("Add", [expected, far])])
+            most = w.cast(bound, "l")
+
+            def begin() -> None:
+                w.write_local(found, w.constant(0, "l"))
+                w.write_local(part, none)
+                w.write_local(left, self.double(node, stream))
+
+            def go_on() -> None:
+                number = w.cast(w.read_local(found), "d")
+                before, here = w.read_local(part), apply("Subtract", [trials, number])
+                w.write_local(left, apply("Subtract", [w.read_local(left), before]))
+                here = apply(
+                    "Multiply", [apply("Multiply", [apply("Add", [here, one]), rare]), before]
+                )
+                w.write_local(part, apply("TrueDivide", [here, apply("Multiply", [number, other])]))
+
+            def step() -> None:
+                w.write_local(found, apply("Add", [w.read_local(found), whole]))
+                is_beyond = apply("Greater", [w.read_local(found), most])
+                w.branch(is_beyond, begin, go_on)
+
+            begin()
+            self.repeat(
+                node, lambda: apply("Greater", [w.read_local(left), w.read_local(part)]), step, 1
+            )
+
+        if isinstance(stream, PcgStream):  # a RandomState draws for nothing
+            some = [apply("NotEqual", [x, zero]) for x in (trials, chance)]
+            is_drawn = apply("LogicalAnd", some)
+            w.branch(is_drawn, invert)
+            is_likely = apply("LogicalAnd", [is_likely, is_drawn])
+        else:
+            invert()
+        id = w.read_local(found)
+        fewer = apply("Subtract", [count, id])
+        id = apply("Select", [is_likely, fewer, id])
+        return Value("int", id, form=self.forms.between(Form(), n.form))
 
     # ---- from words -------------------------------------------------------------------------
 

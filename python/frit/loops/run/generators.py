@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 PYTHONS = frozenset("random uniform randint randrange choice".split())
 TWISTERS = frozenset(
-    "rand random random_sample uniform randint choice randn standard_normal normal".split()
+    "rand random random_sample uniform randint choice randn standard_normal normal binomial".split()
 )
-PCGS = frozenset("random uniform integers choice".split())
+PCGS = frozenset("random uniform integers choice binomial".split())
 FUNCTIONS = PYTHONS | TWISTERS | PCGS
 _TYPES = {
     ("random", "Random"): PYTHONS,

@@ -369,8 +369,10 @@ class Site:
             if self.fits(plan, values):
                 return self.start(plan, values, lists)
         plan = self.new_plan(key, values)
-        if plan is not None and self.fits(plan, values):
-            return self.start(plan, values, lists)
+        if plan is not None:
+            if self.fits(plan, values):
+                return self.start(plan, values, lists)
+            self.attempts[key] += 1  # what it was made for it can't run: another one hardly can
         self.calls_as_python += 1
         self.note_doubt(plan or next(reversed(self.plans.get(key, ())), None), values)
         return None
