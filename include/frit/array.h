@@ -339,7 +339,8 @@ inline constexpr std::int64_t moved_times = 64;
 struct SourcePosition {
   const void* code = nullptr;  // kept alive by the door
   std::int32_t instruction = 0;
-  std::uint32_t step = 0;  // which of the steps that this instruction has recorded; 0: none waits
+  std::uint32_t step = 0;   // which of the steps that this instruction has recorded; 0: none waits
+  std::uint32_t order = 0;  // of what is evaluated together: recorded behind what has a lower one
   const char* ufunc = nullptr;  // what warnings call the op, where that is not its own name
   // Where the door itself stands, in a function of many steps: a number for it; 0: nowhere.
   std::uint32_t inner = 0;

@@ -441,7 +441,8 @@ class Engine {
   void run_launch(const Step& step, KernelCode& code, Running& running);
   void run_combine(const Step& step, Running& running);
   void run_call(const Node& node);
-  SourcePosition source_of(const Node& node) const;  // of one that runs, for warnings
+  SourcePosition source_of(const Node& node) const;
+  void order_warnings(std::size_t first);  // of one that runs, for warnings
   // temporaries: the plan's, as pointers
   void diagnose(const Step& step, const CachedPlan& cached, std::span<std::byte* const> temporaries,
                 unsigned flags);

@@ -281,6 +281,7 @@ std::exception_ptr Engine::run(CachedPlan& cached) {
   last_places_.assign(residence_ ? plan.groups.size() : 0, {});
   std::vector<bool> finished(nodes_.size(), false);
   HeldBack held_back(*this);
+  const std::size_t warnings_before = float_warnings.size();
   const auto free_temporaries = [&] {
     for (std::size_t k = 0; k < running.temporaries.size(); ++k) drop_temporary(k, running);
   };
@@ -340,12 +341,14 @@ std::exception_ptr Engine::run(CachedPlan& cached) {
       for (std::uint32_t node : plan.groups[group].nodes) finished[node] = true;
     }
   } catch (...) {
+    order_warnings(warnings_before);
     free_temporaries();
     fetch_pinned(running);
     silence_postponed(finished);
     finish_nodes(finished);
     throw;
   }
+  order_warnings(warnings_before);
   if (held_back.error) free_temporaries();
   fetch_pinned(running);
   silence_postponed(finished);

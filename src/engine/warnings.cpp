@@ -123,7 +123,15 @@ SourcePosition Engine::source_of(const Node& node) const {
   SourcePosition at = node.source;
   const auto number = static_cast<std::uint64_t>(&node - nodes_.data());
   if (!at.ufunc) at.step = static_cast<std::uint32_t>(segment_ << 12 | number);
+  at.order = static_cast<std::uint32_t>(number);
   return at;
+}
+
+// Kernels are run in another order than that in which their steps were recorded.
+void Engine::order_warnings(std::size_t first) {
+  std::stable_sort(
+      float_warnings.begin() + static_cast<std::ptrdiff_t>(first), float_warnings.end(),
+      [](const FloatWarning& a, const FloatWarning& b) { return a.source.order < b.source.order; });
 }
 
 void Engine::note_conversion(Op op, DType from, DType to, const void* in, const void* out,

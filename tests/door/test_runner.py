@@ -322,6 +322,67 @@ def test_warnings_of_empty_means_are_numpys(python, file):
     assert python("-m", "frit", path).stderr == python(path).stderr
 
 
+CAVITY = """
+    import numpy as np
+
+    def pressure(p, h, b):
+        for _ in range(3):
+            pn = p.copy()
+            p[1:-1, 1:-1] = (((pn[1:-1, 2:] + pn[1:-1, 0:-2]) * h**2 +
+                              (pn[2:, 1:-1] + pn[0:-2, 1:-1]) * h**2) /
+                              (2 * (h**2 + h**2)) -
+                              h**2 * h**2 / (2 * (h**2 + h**2)) * b[1:-1, 1:-1])
+            p[:, -1] = p[:, -2]
+            p[0, :] = p[1, :]
+            p[:, 0] = p[:, 1]
+            p[-1, :] = 0
+        return p
+
+    def flow(n, rounds):
+        u, v, p, b = (np.zeros((n, n)) for _ in range(4))
+        h, dt, nu = 2 / (n - 1), 0.02, 0.1
+        for _ in range(rounds):
+            un = u.copy()
+            vn = v.copy()
+            b[1:-1, 1:-1] = (1 / dt * ((u[1:-1, 2:] - u[1:-1, 0:-2]) / (2 * h) +
+                                       (v[2:, 1:-1] - v[0:-2, 1:-1]) / (2 * h)) -
+                             ((u[1:-1, 2:] - u[1:-1, 0:-2]) / (2 * h))**2 -
+                             2 * ((u[2:, 1:-1] - u[0:-2, 1:-1]) / (2 * h) *
+                                  (v[1:-1, 2:] - v[1:-1, 0:-2]) / (2 * h)) -
+                             ((v[2:, 1:-1] - v[0:-2, 1:-1]) / (2 * h))**2)
+            p = pressure(p, h, b)
+            u[1:-1, 1:-1] = (un[1:-1, 1:-1] -
+                             un[1:-1, 1:-1] * dt / h * (un[1:-1, 1:-1] - un[1:-1, 0:-2]) -
+                             vn[1:-1, 1:-1] * dt / h * (un[1:-1, 1:-1] - un[0:-2, 1:-1]) -
+                             dt / (2 * h) * (p[1:-1, 2:] - p[1:-1, 0:-2]) +
+                             nu * (dt / h**2 *
+                             (un[1:-1, 2:] - 2 * un[1:-1, 1:-1] + un[1:-1, 0:-2]) + dt / h**2 *
+                             (un[2:, 1:-1] - 2 * un[1:-1, 1:-1] + un[0:-2, 1:-1])))
+            v[1:-1, 1:-1] = (vn[1:-1, 1:-1] -
+                             un[1:-1, 1:-1] * dt / h * (vn[1:-1, 1:-1] - vn[1:-1, 0:-2]) -
+                             vn[1:-1, 1:-1] * dt / h * (vn[1:-1, 1:-1] - vn[0:-2, 1:-1]) -
+                             dt / (2 * h) * (p[2:, 1:-1] - p[0:-2, 1:-1]) +
+                             nu * (dt / h**2 *
+                             (vn[1:-1, 2:] - 2 * vn[1:-1, 1:-1] + vn[1:-1, 0:-2]) + dt / h**2 *
+                             (vn[2:, 1:-1] - 2 * vn[1:-1, 1:-1] + vn[0:-2, 1:-1])))
+            u[0, :] = u[:, 0] = u[:, -1] = 0
+            u[-1, :] = 1
+            v[0, :] = v[-1, :] = v[:, 0] = v[:, -1] = 0
+        return u, v, p
+
+    print([np.isnan(a).sum() for a in flow(82, 12)])
+"""
+
+
+def test_kernels_that_share_lines_warn_in_the_programs_order(python, file):
+    """A flow that diverges: its statements are in several kernels each, which run by turns."""
+    path = file("program.py", CAVITY)
+    plain = python("-W", "always", path)
+    ours = python("-W", "always", "-m", "frit", path)
+    assert (ours.stdout, ours.stderr) == (plain.stdout, plain.stderr)
+    assert plain.stderr.count("RuntimeWarning") > 20
+
+
 def test_calls_cost_the_same_at_every_depth(python, file):
     """Where a chunk of Python's stack ends, each call maps memory: a page fault a call."""
     path = file(
