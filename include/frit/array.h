@@ -209,7 +209,7 @@ Array copy(const Array& a, char order = 'K');                 // order: C F A K
 Array roll(const Array& a, std::int64_t shift, int axis);
 
 struct ReduceOptions {
-  std::span<const int> axes = {};  // normalised, distinct; ignored when all_axes
+  std::span<const int> axes = {};  // distinct, from the first or last; ignored when all_axes
   bool all_axes = true;
   bool keepdims = false;
   std::optional<DType> dtype = {};  // the type in which to reduce

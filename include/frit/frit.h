@@ -130,11 +130,12 @@ template <class T>
 concept ANumber = std::is_arithmetic_v<std::remove_cvref_t<T>> || AComplex<std::remove_cvref_t<T>>;
 template <class T>
 concept AnOperand = AnArray<T> || ANumber<T>;
+inline Array taken(Array&& x) { return std::move(x); }
 template <AnOperand... Operands>
 Array apply_and_let_go(Op op, Operands&&... operands) {
   Array result = apply(op, {Argument(operands)...});
   const auto let_go = []<class T>(T&& x) {
-    if constexpr (std::is_same_v<T, Array>) Array(std::move(x));
+    if constexpr (std::is_same_v<T, Array>) taken(std::move(x));
   };
   (let_go(std::forward<Operands>(operands)), ...);
   return result;
@@ -215,28 +216,22 @@ inline Array where(const Array& condition, const Argument& x, const Argument& y)
 
 // ---- reductions ---------------------------------------------------------------------------------
 
-// A negative axis counts from the last.
-inline int axis_from_first(const Array& x, int axis) { return axis < 0 ? axis + x.ndim() : axis; }
-
-// Along one axis, or several.
-inline Array reduce_axis(Op op, const Array& x, int axis) {
-  const int from_first = axis_from_first(x, axis);
-  return reduce(op, x, {.axes = {&from_first, 1}, .all_axes = false});
-}
-inline Array reduce_axes(Op op, const Array& x, std::initializer_list<int> axes) {
-  std::vector<int> from_first(axes);
-  for (int& axis : from_first) axis = axis_from_first(x, axis);
-  return reduce(op, x, {.axes = from_first, .all_axes = false});
+// Along one axis, or several; a negative one counts from the last.
+inline ReduceOptions along(const int& axis) { return {.axes = {&axis, 1}, .all_axes = false}; }
+inline ReduceOptions along(const std::initializer_list<int>& axes) {
+  return {.axes = {axes.begin(), axes.size()}, .all_axes = false};
 }
 
-#define FRIT_REDUCTION(name, op)                                                       \
-  inline Array name(const Array& x) { return reduce(Op::op, x); }                      \
-  inline Array name(const Array& x, int axis) { return reduce_axis(Op::op, x, axis); } \
-  inline Array name(const Array& x, std::initializer_list<int> axes) {                 \
-    return reduce_axes(Op::op, x, axes);                                               \
-  }                                                                                    \
-  inline Array name(Array&& x) { return reduce(Op::op, Array(std::move(x))); }         \
-  inline Array name(Array&& x, int axis) { return reduce_axis(Op::op, Array(std::move(x)), axis); }
+#define FRIT_REDUCTION(name, op)                                                         \
+  inline Array name(const Array& x) { return reduce(Op::op, x); }                        \
+  inline Array name(const Array& x, int axis) { return reduce(Op::op, x, along(axis)); } \
+  inline Array name(const Array& x, std::initializer_list<int> axes) {                   \
+    return reduce(Op::op, x, along(axes));                                               \
+  }                                                                                      \
+  inline Array name(Array&& x) { return reduce(Op::op, taken(std::move(x))); }           \
+  inline Array name(Array&& x, int axis) {                                               \
+    return reduce(Op::op, taken(std::move(x)), along(axis));                             \
+  }
 FRIT_REDUCTION(sum, Add)
 FRIT_REDUCTION(prod, Multiply)
 FRIT_REDUCTION(max, Maximum)
@@ -248,8 +243,8 @@ FRIT_REDUCTION(any, LogicalOr)
 inline Array mean(const Array& x) { return sum(x) / static_cast<double>(x.size()); }
 inline Array mean(const Array& x, int axis) {
   Array total = sum(x, axis);
-  const auto along = static_cast<std::size_t>(axis_from_first(x, axis));
-  return std::move(total) / static_cast<double>(x.shape()[along]);
+  const auto from_first = static_cast<std::size_t>(axis < 0 ? axis + x.ndim() : axis);
+  return std::move(total) / static_cast<double>(x.shape()[from_first]);
 }
 
 // Of a sum of squares over n - ddof. Of integers and bools: float64.

@@ -220,6 +220,24 @@ TEST(Misuse, axes_that_are_not_there) {
   EXPECT_THROW(arg_extreme(Extreme::Max, x, 5), ValueError);
 }
 
+TEST(Misuse, messages_name_the_axis_that_was_given) {
+  const Array x = zeros({3, 4});
+  const auto words = [](const auto& reduction) -> std::string {
+    try {
+      reduction();
+    } catch (const ValueError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const std::string expected = "axis -3 is out of bounds for array of dimension 2";
+  EXPECT_EQ(words([&] { sum(x, -3); }), expected);
+  EXPECT_EQ(words([&] { sum(x, {0, -3}); }), expected);
+  EXPECT_EQ(words([&] { mean(x, -3); }), expected);
+  EXPECT_EQ(words([&] { argmax(x, -3); }), expected);
+  EXPECT_EQ(words([&] { cumsum(x, -3); }), expected);
+}
+
 TEST(Misuse, sizes_that_no_memory_holds) {
   EXPECT_THROW(empty(Extents{-3}, DType::Float64), ValueError);
   EXPECT_THROW(empty(Extents(65, 1), DType::Float64), ValueError);

@@ -35,8 +35,8 @@ std::uint64_t axes_mask(const Array& a, const ReduceOptions& options) {
   if (options.all_axes)
     return a.ndim() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.ndim()) - 1;
   std::uint64_t mask = 0;
-  for (int axis : options.axes) {
-    check_axis(axis, a.ndim());
+  for (int given : options.axes) {
+    const int axis = axis_of(given, a.ndim());
     if (mask >> axis & 1) throw ValueError("duplicate value in 'axis'");
     mask |= std::uint64_t{1} << axis;
   }
@@ -386,8 +386,7 @@ Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype, co
   Locked lock(Engine::lock());
   check_array(a);
   if (out) check_array(*out);
-  if (axis < 0) axis += a.ndim();
-  check_axis(axis, a.ndim());
+  axis = axis_of(axis, a.ndim());
   const DType type = dtype ? *dtype : default_reduce_dtype(op, a.dtype());
   // NumPy's loops fuse complex products, but for those that read what they have just written.
   if (op == Op::Multiply && is_complex(type) && a.ndim() > 0 &&
@@ -548,8 +547,7 @@ constexpr int least_copied = 16;
 
 Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool keepdims) {
   check_array(a);
-  if (axis && *axis < 0) *axis += a.ndim();
-  if (axis) check_axis(*axis, a.ndim());
+  if (axis) axis = axis_of(*axis, a.ndim());
   Locked lock(Engine::lock());
   if (a.size() == 0)
     throw ValueError(text("attempt to get ", which == Extreme::Max ? "argmax" : "argmin",
