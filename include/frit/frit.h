@@ -239,19 +239,19 @@ FRIT_REDUCTION(min, Minimum)
 FRIT_REDUCTION(all, LogicalAnd)
 FRIT_REDUCTION(any, LogicalOr)
 #undef FRIT_REDUCTION
-// Of integers and bools: float64.
-inline Array mean(const Array& x) { return sum(x) / static_cast<double>(x.size()); }
-inline Array mean(const Array& x, int axis) {
-  Array total = sum(x, axis);
-  const auto from_first = static_cast<std::size_t>(axis < 0 ? axis + x.ndim() : axis);
-  return std::move(total) / static_cast<double>(x.shape()[from_first]);
+// Over the axes that `over` names. Of integers and bools: in float64; means of float16 are added up
+// in float32.
+Array mean_over(const Array& x, ReduceOptions over);
+Array variance_over(const Array& x, ReduceOptions over, double ddof);
+
+inline Array mean(const Array& x) { return mean_over(x, {}); }
+inline Array mean(const Array& x, int axis) { return mean_over(x, along(axis)); }
+inline Array mean(const Array& x, std::initializer_list<int> axes) {
+  return mean_over(x, along(axes));
 }
 
-// Of a sum of squares over n - ddof. Of integers and bools: float64.
-inline Array var(const Array& x, double ddof = 0) {
-  const Array centred = abs(x - mean(x));
-  return sum(centred * centred) / (static_cast<double>(x.size()) - ddof);
-}
+// Of a sum of squares over n - ddof.
+inline Array var(const Array& x, double ddof = 0) { return variance_over(x, {}, ddof); }
 inline Array stddev(const Array& x, double ddof = 0) { return sqrt(var(x, ddof)); }
 
 // Places (int64) of the first smallest or largest element.

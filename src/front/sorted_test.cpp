@@ -120,5 +120,24 @@ TEST(Reductions, by_the_names_that_people_know) {
   EXPECT_EQ(var(astype(x, DType::Float32)).dtype(), DType::Float32);
 }
 
+TEST(Reductions, means_and_variances_add_up_in_numpys_types) {
+  const std::int64_t most = INT64_MAX;
+  const Array large = from_values(std::vector<std::int64_t>{most, most, 1, 3}, {2, 2});
+  EXPECT_EQ(value<double>(mean(large)), 0x1p62);
+  EXPECT_EQ(values<double>(mean(large, 1)), (std::vector<double>{0x1p63, 2}));
+  EXPECT_EQ(values<double>(mean(large, {0, -1})), (std::vector<double>{0x1p62}));
+  const std::uint64_t half = std::uint64_t{1} << 63;
+  const Array beyond = from_values(std::vector<std::uint64_t>{half, half + 2048, half}, {3});
+  EXPECT_DOUBLE_EQ(value<double>(var(beyond)), 2048.0 * 2048 / 3);
+  EXPECT_EQ(value<double>(mean(arange(0.0, 1.0, 8) < 2.0)), 0.25);
+  const Array halves = astype(full({4, 100}, 60000.0), DType::Float16);
+  EXPECT_EQ(values<double>(astype(mean(halves, 1), DType::Float64)),
+            std::vector<double>(4, 60000.0));
+  EXPECT_EQ(mean(halves).dtype(), DType::Float16);
+  EXPECT_EQ(values<double>(astype(mean(halves), DType::Float64)), std::vector<double>{60000.0});
+  const Array few = from_values(std::vector<std::complex<float>>{{1, 2}, {3, -2}}, {2});
+  EXPECT_EQ(value<float>(var(few)), 5.0F);
+}
+
 }  // namespace
 }  // namespace frit
