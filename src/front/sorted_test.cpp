@@ -134,6 +134,11 @@ TEST(Reductions, means_and_variances_add_up_in_numpys_types) {
   EXPECT_EQ(values<double>(astype(mean(halves, 1), DType::Float64)),
             std::vector<double>(4, 60000.0));
   EXPECT_EQ(mean(halves).dtype(), DType::Float16);
+  const Array ones = full({1, 16'387}, 1.0);  // beside the middle of two float16
+  assign(slice(ones, {{}, {0, 2}}), from_values(std::vector<double>{9, 1 + 0x1p-9}, {2}));
+  const Array once = astype(ones, DType::Float16);
+  EXPECT_EQ(value<double>(astype(mean(once), DType::Float64)), 1 + 0x1p-10);
+  EXPECT_EQ(value<double>(astype(mean(once, 1), DType::Float64)), 1.0);
   EXPECT_EQ(values<double>(astype(mean(halves), DType::Float64)), std::vector<double>{60000.0});
   const Array few = from_values(std::vector<std::complex<float>>{{1, 2}, {3, -2}}, {2});
   EXPECT_EQ(value<float>(var(few)), 5.0F);

@@ -64,10 +64,11 @@ struct Reduced {
   }
 };
 
-// sum / count, through the type that NumPy's loop has for (sum, int64), and back.
-Array divided(const Array& sum, std::int64_t count) {
+// sum / count, through the type that NumPy's loop has for (sum, int64), and on to the result's.
+Array divided(const Array& sum, std::int64_t count, DType result) {
   const DType dtype = sum.dtype();
-  const bool exact = dtype == DType::Float64 || (dtype == DType::Float32 && count < (1 << 24));
+  const bool exact =
+      dtype == DType::Float64 || (dtype == DType::Float32 && result == dtype && count < (1 << 24));
   const DType wide = exact ? dtype : is_complex(dtype) ? DType::Complex128 : DType::Float64;
   Scalar divisor;
   divisor.dtype = wide;
@@ -79,15 +80,26 @@ Array divided(const Array& sum, std::int64_t count) {
   if (dtype == DType::Complex128 && sum.ndim() == 0) note_ufunc("scalar divide");
   const Array quotient = apply(Op::TrueDivide, {sum, Argument(divisor)},
                                {.signature = Signature{{wide, wide, wide}, wide}});
-  return wide == dtype ? quotient : astype(quotient, dtype);
+  return wide == result ? quotient : astype(quotient, result);
 }
+Array divided(const Array& sum, std::int64_t count) { return divided(sum, count, sum.dtype()); }
 
-// The mean in the type in which it is summed; float16 is rounded by the caller.
+// The mean in the type in which it is summed.
 Array mean_of(const Array& array, const Reduced& reduced, std::optional<DType> dtype) {
   leave_underflow_to_numpy();
   ReduceOptions options = reduced.options();
   options.dtype = dtype;
   return divided(reduce(Op::Add, array, options), reduced.count);
+}
+
+// Of float16: summed in float32. NumPy rounds a mean of all elements once, others to float32 first.
+Array half_mean_of(const Array& array, const Reduced& reduced) {
+  leave_underflow_to_numpy();
+  ReduceOptions options = reduced.options();
+  options.dtype = DType::Float32;
+  const Array sum = reduce(Op::Add, array, options);
+  if (sum.ndim() == 0) return divided(sum, reduced.count, DType::Float16);
+  return astype(divided(sum, reduced.count), DType::Float16);
 }
 
 template <Op op>
@@ -172,11 +184,9 @@ struct Mean {
     std::optional<DType> wanted = requested_dtype(dtype);
     if (wanted && !is_inexact(*wanted)) throw Unfit{"mean in an integer type"};
     if (wanted) check_kept(array.dtype(), *wanted);
-    const bool rounds_to_half = !wanted && array.dtype() == DType::Float16;
-    if (rounds_to_half) wanted = DType::Float32;
+    if (!wanted && array.dtype() == DType::Float16) return new_result(half_mean_of(array, reduced));
     if (!wanted && !is_inexact(array.dtype())) wanted = DType::Float64;
-    const Array mean = mean_of(array, reduced, wanted);
-    return new_result(rounds_to_half ? astype(mean, DType::Float16) : mean);
+    return new_result(mean_of(array, reduced, wanted));
   }
 };
 

@@ -83,6 +83,10 @@ PROGRAMS = [
     "np.multiply(c[0, 1:], c[0, :-1], out=c[0, 1:])",
     "np.multiply(c[0], c[0], out=c[0])",
     "np.zeros(3, 'i2').__setitem__(slice(None), whole[:9].astype('u8').sum())",
+    # a mean of float16 beside the middle of two: rounded once, or to float32 first
+    "np.array([9, 1 + 2**-9] + [1] * 16_385, 'e').mean()",
+    "np.array([9, 1 + 2**-9] + [1] * 16_385, 'e').mean(keepdims=True)",
+    "np.array([[9, 1 + 2**-9] + [1] * 16_385], 'e').mean(1)",
     # BLAS
     "v @ w",
     "v.dot(w)",
