@@ -250,9 +250,30 @@ inline Array mean(const Array& x, std::initializer_list<int> axes) {
   return mean_over(x, along(axes));
 }
 
-// Of a sum of squares over n - ddof.
-inline Array var(const Array& x, double ddof = 0) { return variance_over(x, {}, ddof); }
-inline Array stddev(const Array& x, double ddof = 0) { return sqrt(var(x, ddof)); }
+// A sum of squares over n - ddof: var(x), var(x, axis), var(x, axis, {.ddof = 1}).
+struct VarianceOptions {
+  double ddof = 0;
+};
+inline Array var(const Array& x, VarianceOptions options = {}) {
+  return variance_over(x, {}, options.ddof);
+}
+inline Array var(const Array& x, int axis, VarianceOptions options = {}) {
+  return variance_over(x, along(axis), options.ddof);
+}
+inline Array var(const Array& x, std::initializer_list<int> axes, VarianceOptions options = {}) {
+  return variance_over(x, along(axes), options.ddof);
+}
+template <std::floating_point N>
+Array var(const Array&, N, VarianceOptions = {}) = delete;  // a ddof has its name
+inline Array stddev(const Array& x, VarianceOptions options = {}) { return sqrt(var(x, options)); }
+inline Array stddev(const Array& x, int axis, VarianceOptions options = {}) {
+  return sqrt(var(x, axis, options));
+}
+inline Array stddev(const Array& x, std::initializer_list<int> axes, VarianceOptions options = {}) {
+  return sqrt(var(x, axes, options));
+}
+template <std::floating_point N>
+Array stddev(const Array&, N, VarianceOptions = {}) = delete;
 
 // Places (int64) of the first smallest or largest element.
 inline Array argmin(const Array& x) { return arg_extreme(Extreme::Min, x, std::nullopt); }

@@ -115,9 +115,29 @@ TEST(Reductions, by_the_names_that_people_know) {
   EXPECT_EQ(values<double>(cumprod(x, -2)), (std::vector<double>{3, 1, 2, 27, 7, 16}));
   EXPECT_EQ(values<double>(clip(x, 2, 8)), (std::vector<double>{3, 2, 2, 8, 7, 8}));
   EXPECT_DOUBLE_EQ(value<double>(var(x)), 58.0 / 6);
-  EXPECT_DOUBLE_EQ(value<double>(stddev(x, 1)), std::sqrt(58.0 / 5));
+  EXPECT_DOUBLE_EQ(value<double>(stddev(x, {.ddof = 1})), std::sqrt(58.0 / 5));
   EXPECT_DOUBLE_EQ(value<double>(var(x * std::complex<double>(0, 1))), 58.0 / 6);
   EXPECT_EQ(var(astype(x, DType::Float32)).dtype(), DType::Float32);
+}
+
+TEST(Reductions, a_number_after_the_array_is_an_axis_and_a_ddof_has_its_name) {
+  const Array x = from_values(std::vector<double>{3, 1, 2, 9, 7, 5}, {2, 3});
+  EXPECT_EQ(values<double>(mean(x, 1)), (std::vector<double>{2, 7}));
+  EXPECT_DOUBLE_EQ(values<double>(var(x, 1))[0], 2.0 / 3);
+  EXPECT_EQ(values<double>(var(x, 1, {.ddof = 1})), (std::vector<double>{1, 4}));
+  EXPECT_EQ(values<double>(stddev(x, -1, {.ddof = 1})), (std::vector<double>{1, 2}));
+  EXPECT_EQ(values<double>(var(x, {0, 1}, {.ddof = 5})), (std::vector<double>{47.5}));
+  EXPECT_EQ(value<double>(stddev(x, {1, 0})), value<double>(stddev(x)));
+  EXPECT_EQ(value<double>(var(x, {.ddof = 6})), INFINITY);
+  EXPECT_EQ(value<double>(var(x, {.ddof = 9})), INFINITY);
+  EXPECT_TRUE(std::isnan(value<double>(var(full({1}, 2.0), {.ddof = 2}))));
+  EXPECT_TRUE(std::isnan(value<double>(var(zeros({0})))));
+  EXPECT_THROW(var(x, 2), ValueError);
+  const auto is_taken = [](auto ddof) {
+    return requires { var(Array(), ddof); };
+  };
+  EXPECT_TRUE(is_taken(1));
+  EXPECT_FALSE(is_taken(1.0));
 }
 
 TEST(Reductions, means_and_variances_add_up_in_numpys_types) {
