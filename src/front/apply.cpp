@@ -650,6 +650,14 @@ inline Array apply_resolved(Op op, std::span<const Argument, n> arguments,
   return result;
 }
 
+// A comparison with a number that the integers beside it can't be: as int64.
+[[gnu::noinline]] Array apply_widened(Op op, std::span<const Argument> pair, std::size_t number,
+                                      const ApplyOptions& options) {
+  Argument wide[2] = {pair[0], pair[1]};
+  wide[number].weak = Weak::No;
+  return apply(op, wide, options);
+}
+
 // Not inline: `apply`, which only chooses, needs no registers of its own.
 template <std::size_t n>
 [[gnu::noinline]] Array apply_to(Op op, const Argument* first, const ApplyOptions& options) {
@@ -659,7 +667,13 @@ template <std::size_t n>
     check_count(op, n);
     return apply_resolved(op, arguments, resolution_of(op, *options.signature), options);
   }
-  return apply_resolved(op, arguments, resolution_of(op, arguments), options);
+  const Resolution& resolution = resolution_of(op, arguments);
+  if (resolution.may_widen) [[unlikely]] {
+    const DType dtype = resolution.signature.in[0];
+    for (std::size_t k = 0; k < n; ++k)
+      if (is_beyond(arguments[k], dtype)) return apply_widened(op, arguments, k, options);
+  }
+  return apply_resolved(op, arguments, resolution, options);
 }
 
 [[gnu::noinline]] Array apply_none(Op op, std::size_t operands) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "front/common.h"
+#include "front/resolution.h"
 
 namespace frit {
 namespace {
@@ -165,7 +166,13 @@ Expression KernelState::compute(Op op, std::span<const Expression> arguments, Ma
                    ? OperandType{arguments[k].literal_.dtype, arguments[k].weak_}
                    : OperandType{type_of(arguments[k].value_)};
   }
-  const auto signature = resolve(op, {types, arguments.size()});
+  auto signature = resolve(op, {types, arguments.size()});
+  if (row.rule == TypeRule::Compare && signature)
+    for (std::size_t k = 0; k < arguments.size(); ++k)
+      if (is_beyond({arguments[k].literal_, types[k].weak}, signature->in[k])) {
+        types[k].weak = Weak::No;  // compared as what it is
+        signature = resolve(op, {types, arguments.size()});
+      }
   if (!signature || !frit::loop(op, *signature)) {
     std::string words;
     for (std::size_t k = 0; k < arguments.size(); ++k)

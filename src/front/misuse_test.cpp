@@ -166,6 +166,25 @@ TEST(Operators, of_truths_go_element_by_element) {
   static_assert(!std::is_assignable_v<Array, const Array&>);  // slice(x, ..) = y
 }
 
+TEST(Operators, compare_integers_with_numbers_that_they_cannot_be) {
+  const auto holds = [](const Array& x) { return value<bool>(all(x)); };
+  const Array bytes = zeros({3}, DType::UInt8), one = ones({40'000});
+  EXPECT_TRUE(holds(bytes < 300 && bytes > -1 && bytes != 1000 && 300 >= bytes));
+  EXPECT_FALSE(value<bool>(any(zeros({1}, DType::Int8) == 1000)));
+  EXPECT_TRUE(holds(zeros({2}, DType::UInt64) > -1));
+  EXPECT_TRUE(holds(zeros({2}, DType::Int32) < INT64_MAX));
+  EXPECT_TRUE(holds(astype(one, DType::Int16) > -70'000));
+  const Array truths = zeros({3}, DType::Bool);
+  apply(Op::Less, {bytes, 300}, {.out = &truths});
+  EXPECT_TRUE(holds(truths));
+  EXPECT_THROW(bytes + 300, TypeError);
+  const Array found = zeros({3}, DType::Bool);
+  KernelBuilder k({3});
+  k.output(found)(k.axis(0)) = k.input(bytes)(k.axis(0)) < 300;
+  k.record();
+  EXPECT_TRUE(holds(found));
+}
+
 TEST(Operators, let_operands_go_that_nobody_names) {
   const Array x = full({100'000}, 1.5), y = full({100'000}, 2.0);
   eval();

@@ -1,6 +1,8 @@
 // resolution.cpp: an op's rule on its operands' types, and numbers in the type that it finds.
 #include "front/resolution.h"
 
+#include <algorithm>
+
 namespace frit {
 namespace {
 
@@ -21,6 +23,10 @@ bool int_fits(std::int64_t value, DType dtype) {
   return bits >= 63 || value >> bits == (value < 0 ? -1 : 0);
 }
 
+bool is_beyond(const Argument& number, DType dtype) {
+  return number.weak == Weak::Int && !int_fits(number.scalar.as<std::int64_t>(), dtype);
+}
+
 void check_count(Op op, std::size_t operands) {
   if (operands != static_cast<std::size_t>(info(op).inputs))
     throw TypeError(text(info(op).name, ": takes ", info(op).inputs, " operands, not ", operands));
@@ -39,8 +45,14 @@ Resolution resolution_of(Op op, const Signature& signature) {
 
 Resolution resolve_anew(Op op, std::span<const Argument> arguments) {
   check_count(op, arguments.size());
-  if (const std::optional<Signature> signature = resolve_arguments(op, arguments))
-    return resolution_of(op, *signature);
+  if (const std::optional<Signature> signature = resolve_arguments(op, arguments)) {
+    Resolution found = resolution_of(op, *signature);
+    found.may_widen = info(op).rule == TypeRule::Compare && is_integer(signature->in[0]) &&
+                      std::ranges::any_of(arguments, [&](const Argument& a) {
+                        return a.weak == Weak::Int && signature->in[0] != DType::Int64;
+                      });
+    return found;
+  }
   throw TypeError(text("ufunc '", info(op).numpy_name,
                        "' not supported for the input types, and the inputs could not be safely "
                        "coerced to any supported "
@@ -49,8 +61,8 @@ Resolution resolve_anew(Op op, std::span<const Argument> arguments) {
 
 Scalar converted(const Argument& a, DType dtype) {
   if (a.scalar.dtype == dtype) return a.scalar;
-  if (a.weak == Weak::Int && !int_fits(a.scalar.as<std::int64_t>(), dtype))
-    throw TypeError(text("Python integer ", a.scalar.as<std::int64_t>(), " out of bounds for ",
+  if (is_beyond(a, dtype))
+    throw TypeError(text("the integer ", a.scalar.as<std::int64_t>(), " is out of bounds for ",
                          info(dtype).name));
   const Scalar result = cast_scalar(a.scalar, dtype);
   Engine& engine = Engine::get();

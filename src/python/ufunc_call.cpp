@@ -178,16 +178,6 @@ void check_exponent(Op op, const Argument& y) {
     throw Unfit{"an exponent is out of bounds for int32"};
 }
 
-// A Python integer that the array beside it can't hold is compared as what it is. (NumPy 2.4 does
-// so, too, but reads through a null pointer where there is a mask.)
-void widen_compared(Op op, std::span<Argument> pair) {
-  if (info(op).rule != TypeRule::Compare) return;
-  for (std::size_t k = 0; k < 2; ++k)
-    if (pair[k].weak == Weak::Int && pair[1 - k].weak == Weak::No &&
-        !int_fits(pair[k].scalar.as<std::int64_t>(), dtype_of(pair[1 - k])))
-      pair[k].weak = Weak::No;
-}
-
 bool gives_complex(Op op, const Call& call) {
   const auto inputs = static_cast<std::size_t>(info(op).inputs);
   OperandType types[most_inputs];
@@ -206,7 +196,6 @@ Array apply_op(Op op, const Call& call, int output = 0) {
                                      call.inputs[2].argument};
   check_input_casts(op, call);
   check_exponent(op, arguments[1]);
-  widen_compared(op, std::span(arguments, 2));
   if (const Array* target = call.target(output))
     for (std::size_t k = 0; k < inputs; ++k)
       if (arguments[k].array) check_errors_in_place(*arguments[k].array, *target);
