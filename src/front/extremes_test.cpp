@@ -46,6 +46,11 @@ TEST(Extremes, arrays_without_elements) {
   EXPECT_EQ(count_nonzero(tall), 0);
   EXPECT_EQ(compress(none, zeros({0}, DType::Bool)).size(), 0);
   EXPECT_EQ(accumulate(Op::Add, tall, 1).size(), 0);
+  EXPECT_EQ(argmin(tall, 0).shape()[0], 0);
+  EXPECT_EQ(arg_extreme(Extreme::Max, zeros({0, 16, 9}), 2, true).shape()[1], 16);
+  EXPECT_TRUE(values<std::int64_t>(argmax(wide, 1)).empty());
+  EXPECT_THROW(argmin(tall, 1), ValueError);
+  EXPECT_THROW(argmax(tall), ValueError);
   EXPECT_TRUE(values<double>(arange(0.0, 1.0, 0)).empty());
   const std::vector<Array> nowhere{zeros({0}, DType::Int64)};
   EXPECT_EQ(gather(none, nowhere).size(), 0);

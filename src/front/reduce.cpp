@@ -549,7 +549,7 @@ Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool k
   check_array(a);
   if (axis) axis = axis_of(*axis, a.ndim());
   Locked lock(Engine::lock());
-  if (a.size() == 0)
+  if ((axis ? a.shape()[static_cast<std::size_t>(*axis)] : a.size()) == 0)
     throw ValueError(text("attempt to get ", which == Extreme::Max ? "argmax" : "argmin",
                           " of an empty sequence"));
   Array in = a;
@@ -568,6 +568,7 @@ Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool k
       else if (keepdims)
         shape.push_back(1);
     }
+    if (a.size() == 0) return empty(shape, DType::Int64);
     if (in.strides()[*axis] != size_of(in.dtype()) && in.shape()[*axis] >= least_copied &&
         !columns_loop(which, *in.layout(), in.dtype(), *axis)) {
       std::vector<int> order(static_cast<std::size_t>(in.ndim()));
