@@ -314,8 +314,8 @@ Scalar item(const Array& a);
 // In brackets, as NumPy prints it (evaluates): of more than a thousand elements the first and last
 // of each axis.
 std::string to_string(const Array& a);
-// Direct access: evaluates; from now on until end_access, all work on this base is immediate and
-// its memory stays put (an export). Every begin has its end. end_access may be called from any
+// Direct access: evaluates; from now on until end_export, all work on this base is immediate and
+// its memory stays put (an export). Every begin has its end (ValueError), which may come from any
 // thread.
 std::byte* begin_export(const Array& a);
 void end_export(Base* base);

@@ -373,6 +373,7 @@ std::byte* begin_export(const Array& a) {
 
 void end_export(Base* base) {
   Locked lock(Engine::lock());
+  if (!base || base->exports < 1) throw ValueError("end_export: without a begin_export before it");
   --base->exports;
   Engine::get().release_handle(base);
 }

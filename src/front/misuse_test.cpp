@@ -35,6 +35,8 @@ TEST(Misuse, an_empty_handle_is_refused_everywhere) {
   EXPECT_THROW(value<double>(none), ValueError);
   EXPECT_THROW(values<double>(none), ValueError);
   EXPECT_THROW(begin_export(none), ValueError);
+  EXPECT_THROW(end_export(none.base()), ValueError);
+  EXPECT_THROW(end_export(x.base()), ValueError);
   EXPECT_THROW(matmul(none, x), ValueError);
   EXPECT_THROW(matmul(x, none), ValueError);
   EXPECT_THROW(matmul(x, x, &none), ValueError);
