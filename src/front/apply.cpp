@@ -218,9 +218,7 @@ Array apply_unmasked(Op op, std::span<const Argument> arguments, const Signature
 Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions& options,
                   const Signature& signature) {
   const Array& mask = *options.where;
-  if (mask.dtype() != DType::Bool)
-    throw TypeError(text("Cannot cast array data from dtype('", info(mask.dtype()).name,
-                         "') to dtype('bool') according to the rule 'safe'"));
+  check_where(mask);
   std::vector<std::span<const std::int64_t>> shapes{mask.shape()};
   std::vector<const Layout*> layouts{mask.layout()};
   for (const Argument& a : arguments)
@@ -573,11 +571,12 @@ void check_target(const Array& out, std::span<const Argument> arguments, const A
       !std::ranges::all_of(arguments, [&](const Argument& a) { return fits(a.array); })) {
     std::vector<std::span<const std::int64_t>> shapes;
     for (const Argument& a : arguments)
-      if (a.array) shapes.push_back(a.array->shape());
-    if (mask) shapes.push_back(mask->shape());
+      shapes.push_back(a.array ? a.array->shape() : std::span<const std::int64_t>());
     shapes.push_back(shape);
-    broadcast_shapes(shapes);  // throws where they don't fit at all
-    throw ValueError("non-broadcastable output operand");
+    if (mask) shapes.push_back(mask->shape());
+    throw ValueError(text("non-broadcastable output operand with shape ", shape_words(shape),
+                          " doesn't match the broadcast shape ",
+                          shape_words(broadcast_shapes(shapes))));  // or they don't fit at all
   }
   if (overlaps_itself(*out.layout())) throw ValueError("output array has overlapping elements");
 }

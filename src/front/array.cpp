@@ -55,6 +55,13 @@ int axis_of(int axis, int ndim) {
   return axis < 0 ? axis + ndim : axis;
 }
 
+void check_where(const Array& mask) {
+  check_array(mask);
+  if (mask.dtype() != DType::Bool)
+    throw TypeError(text("Cannot cast array data from dtype('", info(mask.dtype()).name,
+                         "') to dtype('bool') according to the rule 'safe'"));
+}
+
 Array fresh(LayoutRef layout, DType dtype) {
   const std::int64_t bytes = layout->size() * size_of(dtype);
   Base* base = Engine::get().new_base(bytes);
@@ -208,7 +215,11 @@ LayoutRef broadcast_layout(const Layout& layout, std::span<const std::int64_t> s
     if (k < lead || (from[k - lead] == 1 && shape[k] != 1)) {
       strides[k] = 0;
     } else {
-      if (from[k - lead] != shape[k]) throw ValueError("operands could not be broadcast together");
+      if (from[k - lead] != shape[k])
+        throw ValueError(
+            text("operands could not be broadcast together with remapped shapes "
+                 "[original->remapped]: ",
+                 shape_words(from), "  and requested shape ", shape_words(shape)));
       strides[k] = layout.strides()[k - lead];
     }
   }

@@ -5,6 +5,12 @@
 
 namespace frit {
 
+std::string shape_words(std::span<const std::int64_t> shape) {
+  std::string words = "(";
+  for (std::size_t k = 0; k < shape.size(); ++k) words += (k ? "," : "") + std::to_string(shape[k]);
+  return words + (shape.size() == 1 ? ",)" : ")");
+}
+
 bool broadcasts_to(std::span<const std::int64_t> from, std::span<const std::int64_t> shape) {
   if (from.size() > shape.size()) return false;
   const std::size_t lead = shape.size() - from.size();
@@ -23,12 +29,7 @@ std::vector<std::int64_t> broadcast_shapes(std::span<const std::span<const std::
       if (s[k] == 1) continue;
       if (extent != 1 && extent != s[k]) {
         std::string words = "operands could not be broadcast together with shapes";
-        for (const auto& shape : shapes) {
-          words += " (";
-          for (std::size_t j = 0; j < shape.size(); ++j)
-            words += (j ? "," : "") + std::to_string(shape[j]);
-          words += shape.size() == 1 ? ",)" : ")";
-        }
+        for (const auto& shape : shapes) words += " " + shape_words(shape);
         throw ValueError(words + " ");
       }
       extent = s[k];

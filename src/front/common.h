@@ -2,6 +2,7 @@
 #pragma once
 
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "engine/engine.h"
@@ -34,6 +35,9 @@ LayoutRef layout_behind(const Array& a, std::size_t indexed);
 // NumPy's broadcast shape; throws ValueError with NumPy's words.
 std::vector<std::int64_t> broadcast_shapes(std::span<const std::span<const std::int64_t>> shapes);
 
+// A shape as NumPy's messages write it: (2,3), (4,), ().
+std::string shape_words(std::span<const std::int64_t> shape);
+
 // Does an array of this shape fit `shape` as it is?
 bool broadcasts_to(std::span<const std::int64_t> from, std::span<const std::int64_t> shape);
 
@@ -61,6 +65,9 @@ int axis_of(int axis, int ndim);
 
 // Refuses to write to memory that is not ours to write. (ValueError)
 void check_writable(const Array& a);
+
+// Refuses a mask for where= that is no array of bool. (TypeError)
+void check_where(const Array& mask);
 
 // A number in the type that an op works in; warns where that type is too small for it.
 Scalar converted(const Argument& a, DType dtype);

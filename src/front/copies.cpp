@@ -13,10 +13,23 @@
 #include "schedule/dependence.h"
 
 namespace frit {
+namespace {
+
+// Leading axes of extent 1 may go.
+void check_value(const Array& target, std::span<const std::int64_t> shape) {
+  std::span<const std::int64_t> rest = shape;
+  while (rest.size() > target.shape().size() && rest[0] == 1) rest = rest.subspan(1);
+  if (!broadcasts_to(rest, target.shape()))
+    throw ValueError(text("could not broadcast input array from shape ", shape_words(shape),
+                          " into shape ", shape_words(target.shape())));
+}
+
+}  // namespace
 
 void assign(const Array& target, const Argument& value, const Array* where) {
   check_array(target);
   if (value.array) check_array(*value.array);
+  if (where) check_where(*where);
   Locked lock(Engine::lock());
   if (!target.writable()) throw ValueError("assignment destination is read-only");
   // `x[1:] += y` ends by assigning the window to itself.
@@ -28,13 +41,13 @@ void assign(const Array& target, const Argument& value, const Array* where) {
   Argument source = value;
   if (!value.array && value.scalar.dtype != target.dtype())
     source = Argument(converted(value, target.dtype()));
+  if (value.array) check_value(target, value.array->shape());
+  if (where && !broadcasts_to(where->shape(), target.shape()))
+    throw ValueError(text("could not broadcast where mask from shape ", shape_words(where->shape()),
+                          " into shape ", shape_words(target.shape())));
   if (value.array && value.array->ndim() > target.ndim()) {
-    // Leading axes of extent 1 may go.
     const auto shape = value.array->shape();
     const std::size_t extra = shape.size() - static_cast<std::size_t>(target.ndim());
-    if (!std::all_of(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(extra),
-                     [](std::int64_t n) { return n == 1; }))
-      throw ValueError("could not broadcast input array into shape");
     const Array trimmed =
         window(*value.array, shape.subspan(extra), value.array->strides().subspan(extra),
                value.array->offset(), from);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <optional>
 #include <sstream>
 
@@ -241,22 +242,63 @@ TEST(Misuse, axes_that_are_not_there) {
   EXPECT_THROW(arg_extreme(Extreme::Max, x, 5), ValueError);
 }
 
+// What the error says.
+std::string words(const std::function<void()>& mistake) {
+  try {
+    mistake();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
 TEST(Misuse, messages_name_the_axis_that_was_given) {
   const Array x = zeros({3, 4});
-  const auto words = [](const auto& reduction) -> std::string {
-    try {
-      reduction();
-    } catch (const ValueError& error) {
-      return error.what();
-    }
-    return {};
-  };
   const std::string expected = "axis -3 is out of bounds for array of dimension 2";
   EXPECT_EQ(words([&] { sum(x, -3); }), expected);
   EXPECT_EQ(words([&] { sum(x, {0, -3}); }), expected);
   EXPECT_EQ(words([&] { mean(x, -3); }), expected);
   EXPECT_EQ(words([&] { argmax(x, -3); }), expected);
   EXPECT_EQ(words([&] { cumsum(x, -3); }), expected);
+}
+
+TEST(Misuse, messages_show_the_shapes_in_numpys_words) {
+  const Array x = zeros({3, 4}), three = zeros({3}), four = zeros({4});
+  EXPECT_EQ(words([&] { x + three; }),
+            "operands could not be broadcast together with shapes (3,4) (3,) ");
+  EXPECT_EQ(words([&] { four += x; }),
+            "non-broadcastable output operand with shape (4,) doesn't match the broadcast shape "
+            "(3,4)");
+  EXPECT_EQ(words([&] {
+              apply(Op::Add, {x, 1.0}, {.out = &three});
+            }),
+            "operands could not be broadcast together with shapes (3,4) () (3,) ");
+  const std::string input = "could not broadcast input array from shape ";
+  EXPECT_EQ(words([&] { assign(x, three); }), input + "(3,) into shape (3,4)");
+  EXPECT_EQ(words([&] { assign(three, zeros({2, 1, 3})); }), input + "(2,1,3) into shape (3,)");
+  EXPECT_EQ(words([&] {
+              broadcast_to(zeros({2}), {4, 3});
+            }),
+            "operands could not be broadcast together with remapped shapes [original->remapped]: "
+            "(2,)  and requested shape (4,3)");
+  assign(three, ones({1, 1, 3}));
+  EXPECT_EQ(value<double>(sum(three)), 3.0);
+}
+
+TEST(Misuse, masks_are_arrays_of_bool) {
+  const Array x = zeros({2, 2}), halves = full({2, 2}, 0.5), three = zeros({3}, DType::Bool);
+  const std::string expected =
+      "Cannot cast array data from dtype('float64') to dtype('bool') according to the rule 'safe'";
+  EXPECT_EQ(words([&] { assign(x, 1.0, &halves); }), expected);
+  EXPECT_EQ(words([&] { apply(Op::Add, {x, 1.0}, {.out = &x, .where = &halves}); }), expected);
+  EXPECT_EQ(words([&] { reduce(Op::Maximum, x, {.initial = Scalar{}, .where = &halves}); }),
+            expected);
+  EXPECT_EQ(words([&] { assign(x, 1.0, &three); }),
+            "could not broadcast where mask from shape (3,) into shape (2,2)");
+  EXPECT_EQ(values<double>(x), std::vector<double>(4));
+  const Array truths = x < 1.0;
+  EXPECT_NE(words([&] { truths - truths; }).find("use the bitwise_xor"), std::string::npos);
+  EXPECT_NE(words([&] { -truths; }).find("use the `~` operator"), std::string::npos);
 }
 
 TEST(Misuse, sizes_that_no_memory_holds) {

@@ -154,7 +154,7 @@ bool computes_at_once(Op op, const Array& a, DType dtype, std::int64_t results) 
 Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   check_array(a);
   if (options.out) check_array(*options.out);
-  if (options.where) check_array(*options.where);
+  if (options.where) check_where(*options.where);
   Locked lock(Engine::lock());
   if (options.out) {
     // Before anything is computed: an error leaves no warnings behind.

@@ -14,6 +14,8 @@ std::optional<Signature> resolve_arguments(Op op, std::span<const Argument> argu
   return resolve(op, {types, arguments.size()});
 }
 
+bool is_truth(const Argument& a) { return is_bool(a.array ? a.array->dtype() : a.scalar.dtype); }
+
 }  // namespace
 
 bool int_fits(std::int64_t value, DType dtype) {
@@ -53,6 +55,14 @@ Resolution resolve_anew(Op op, std::span<const Argument> arguments) {
                       });
     return found;
   }
+  if (op == Op::Subtract && std::ranges::all_of(arguments, is_truth))
+    throw TypeError(
+        "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` "
+        "operator, or the logical_xor function instead.");
+  if (op == Op::Negative && is_truth(arguments[0]))
+    throw TypeError(
+        "The numpy boolean negative, the `-` operator, is not supported, use the `~` operator or "
+        "the logical_not function instead.");
   throw TypeError(text("ufunc '", info(op).numpy_name,
                        "' not supported for the input types, and the inputs could not be safely "
                        "coerced to any supported "
