@@ -25,7 +25,8 @@
 // while the kernel runs, which it then does at once.
 //
 // Errors: ValueError, TypeError and IndexError, thrown where the mistake is written or by record().
-// A kernel that has thrown can't be recorded.
+// What is refused is not written, and the kernel goes on without it. It can't be recorded any more
+// when an exception has come out of record(), or out of what stands inside a loop, if_ or while_.
 #pragma once
 
 #include <complex>

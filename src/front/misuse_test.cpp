@@ -397,6 +397,29 @@ TEST(Misuse, values_stay_in_their_kernel_and_block) {
   EXPECT_THROW(compute(Op::Add, {1.0, 2.0}), ValueError);
 }
 
+TEST(Misuse, a_kernel_goes_on_without_what_was_refused) {
+  const Array x = ones({10}), y = zeros({10});
+  KernelBuilder k({10});
+  const auto X = k.inout(x), Y = k.input(y);
+  const auto i = k.axis(0);
+  X(i) = 7.0;
+  EXPECT_THROW(X(i, i) = 2.0, IndexError);
+  EXPECT_THROW(X(i) = std::complex<double>(0, 1), TypeError);
+  EXPECT_THROW(X(i) += Y(i, 0), IndexError);
+  EXPECT_THROW(k.local(DType::Int64, 0.5), TypeError);
+  EXPECT_THROW(k.if_(X(i) + 1.0, [&] { X(i) = 3.0; }), TypeError);
+  EXPECT_THROW(k.loop(0, 2.5, [&](Expression) { X(i) = 3.0; }), TypeError);
+  EXPECT_THROW(k.output(broadcast_to(zeros({1}), {10})), ValueError);
+  EXPECT_THROW(k.reduce(Op::Add, X(i), {1}), ValueError);
+  X(i) += 1.0;
+  k.record();
+  EXPECT_EQ(values<double>(x), std::vector<double>(10, 8.0));
+  KernelBuilder outside({10});
+  outside.output(x)(outside.axis(0) + 1) = 1.0;
+  EXPECT_THROW(outside.record(), IndexError);
+  EXPECT_THROW(outside.record(), ValueError);
+}
+
 TEST(Misuse, a_kernel_whose_block_was_left_by_an_exception_is_broken) {
   const Array x = zeros({10});
   KernelBuilder k({10});
