@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <concepts>
+#include <memory>
 #include <ostream>
+#include <ranges>
 
 #include "frit/array.h"
 #include "frit/kernel_builder.h"
@@ -45,13 +47,20 @@ inline Array linspace(double first, double last, std::int64_t n) {
   if (n < 2) return full({n}, first);
   return linspace(first, (last - first) / static_cast<double>(n - 1), last, n);
 }
-// A copy of contiguous values.
+// A copy of contiguous values: of a vector, span, array or {list}.
 template <class T>
 Array from_values(std::span<const T> values, Extents shape);
-template <class T>
-Array from_values(const std::vector<T>& values, Extents shape) {
-  return from_values(std::span<const T>(values), shape);
+template <std::ranges::contiguous_range Range>
+requires std::ranges::sized_range<Range> Array from_values(const Range& values, Extents shape) {
+  using Value = std::ranges::range_value_t<Range>;
+  return from_values(std::span<const Value>(std::ranges::data(values), std::ranges::size(values)),
+                     shape);
 }
+template <class T>
+Array from_values(std::initializer_list<T> values, Extents shape) {
+  return from_values(std::span<const T>(values.begin(), values.size()), shape);
+}
+inline Array from_values(const std::vector<bool>& values, Extents shape);  // which are bits
 
 // ---- windows ------------------------------------------------------------------------------------
 
@@ -287,7 +296,11 @@ inline Array cumprod(const Array& x, int axis) { return accumulate(Op::Multiply,
 // ---- values -------------------------------------------------------------------------------------
 
 template <class T>
-struct TypeOf;
+struct TypeOf {
+  static_assert(std::is_void_v<T>,
+                "Frit has no dtype of this type (char is none: std::int8_t or std::uint8_t)");
+  static constexpr DType value = DType::Bool;
+};
 #define FRIT_DTYPE(Name, name, code, kind, size, type)                                            \
   template <>                                                                                     \
   struct TypeOf<                                                                                  \
@@ -334,6 +347,11 @@ Array from_values(std::span<const T> values, Extents shape) {
   if (!values.empty()) __builtin_memcpy(data, values.data(), values.size_bytes());
   end_export(a.base());
   return a;
+}
+inline Array from_values(const std::vector<bool>& values, Extents shape) {
+  const auto truths = std::make_unique<bool[]>(values.size());
+  std::copy(values.begin(), values.end(), truths.get());
+  return from_values(std::span<const bool>(truths.get(), values.size()), shape);
 }
 
 // to_string() of it.

@@ -1,6 +1,7 @@
 // misuse_test.cpp: what a C++ program may get wrong is an exception, and nothing has happened.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <complex>
 #include <functional>
@@ -136,6 +137,26 @@ TEST(Convenience, shapes_are_lists_vectors_or_spans) {
   const Array y = copy(x);
   y %= 3;
   EXPECT_EQ(values<double>(+y), (std::vector<double>{0, 1, 2, 0, 1, 2}));
+}
+
+TEST(Convenience, values_come_from_whatever_holds_them_in_a_row) {
+  std::vector<double> numbers{1, 2, 3, 4};
+  const std::array<double, 4> fixed{1, 2, 3, 4};
+  const double plain[] = {1, 2, 3, 4};
+  const std::span<double> writable(numbers);
+  EXPECT_EQ(values<double>(from_values(numbers, {2, 2})), numbers);
+  EXPECT_EQ(values<double>(from_values(writable, {4})), numbers);
+  EXPECT_EQ(values<double>(from_values(std::span<const double>(numbers), {4})), numbers);
+  EXPECT_EQ(values<double>(from_values(std::span(fixed), {4})), numbers);
+  EXPECT_EQ(values<double>(from_values(fixed, {2, 2})), numbers);
+  EXPECT_EQ(values<double>(from_values(plain, {4})), numbers);
+  EXPECT_EQ(values<double>(from_values({1.0, 2.0, 3.0, 4.0}, {4})), numbers);
+  EXPECT_EQ(from_values({1, 2}, {2}).dtype(), DType::Int32);
+  EXPECT_EQ(from_values<float>({1, 2}, {2}).dtype(), DType::Float32);
+  const std::vector<bool> truths{true, false, true};
+  EXPECT_EQ(values<bool>(from_values(truths, {3})), truths);
+  EXPECT_EQ(values<bool>(from_values({true, false}, {2})), (std::vector<bool>{true, false}));
+  EXPECT_THROW(from_values(fixed, {3}), ValueError);
 }
 
 TEST(Convenience, arrays_print_as_numpy_prints_them) {
