@@ -164,15 +164,49 @@ TEST(Convenience, arrays_print_as_numpy_prints_them) {
   std::ostringstream out;
   out << x << '\n' << reshape(x, {2, 3}) / 2 << '\n' << sum(x) << '\n' << (x > 4.0);
   EXPECT_EQ(out.str(),
-            "[0. 1. 2. 3. 4. 5.]\n[[ 0. 0.5  1.]\n [1.5  2. 2.5]]\n15.\n"
-            "[false false false false false  true]");
+            "[0. 1. 2. 3. 4. 5.]\n[[0.  0.5 1. ]\n [1.5 2.  2.5]]\n15.0\n"
+            "[False False False False False  True]");
   EXPECT_EQ(to_string(reshape(arange(0.0, 1.0, 4), {2, 1, 2})), "[[[0. 1.]]\n\n [[2. 3.]]]");
   EXPECT_EQ(to_string(astype(arange(0.0, 1.0, 2000), DType::Int16)),
             "[   0    1    2 ... 1997 1998 1999]");
   EXPECT_EQ(to_string(zeros({0, 3})), "[]");
+  EXPECT_EQ(to_string(zeros({2, 0, 2})), "[]");
   EXPECT_EQ(to_string(astype(x, DType::Float16)), to_string(x));
   EXPECT_EQ(to_string(slice(x, {{0, 2}}) * std::complex<double>(1, -1)), "[0.+0.j 1.-1.j]");
   EXPECT_THROW(to_string(Array()), ValueError);
+}
+
+TEST(Convenience, numbers_print_as_numpy_prints_them) {
+  const auto row = [](std::initializer_list<double> numbers, DType dtype = DType::Float64) {
+    return to_string(
+        astype(from_values(numbers, {static_cast<std::int64_t>(numbers.size())}), dtype));
+  };
+  EXPECT_EQ(row({1.0 / 3, 0.1 + 0.2, 12.5}), "[ 0.33333333  0.3        12.5       ]");
+  EXPECT_EQ(row({1e10, 1e-10, -1}), "[ 1.e+10  1.e-10 -1.e+00]");
+  EXPECT_EQ(row({1e100, 0.25}), "[1.0e+100 2.5e-001]");
+  EXPECT_EQ(row({1e8}), "[1.e+08]");
+  EXPECT_EQ(row({99999999, 1e5}), "[99999999.   100000.]");
+  EXPECT_EQ(row({1e-4, 0.1}), "[0.0001 0.1   ]");
+  EXPECT_EQ(row({1, 1001}), "[1.000e+00 1.001e+03]");
+  EXPECT_EQ(row({NAN, 1, -INFINITY}), "[ nan   1. -inf]");
+  EXPECT_EQ(row({-NAN, -0.0}), "[nan -0.]");
+  EXPECT_EQ(row({1.0 / 3, 569'122'880}, DType::Float32), "[3.3333334e-01 5.6912288e+08]");
+  EXPECT_EQ(row({0.1, 0.3}, DType::Float16), "[0.1 0.3]");
+  EXPECT_EQ(row({1, 0}, DType::Bool), "[ True False]");
+  EXPECT_EQ(row({5, -12}, DType::Int8), "[  5 -12]");
+  EXPECT_EQ(to_string(from_values(std::vector<std::complex<double>>{{1, -2.5}, {NAN, 10}}, {2})),
+            "[ 1. -2.5j nan+10.j ]");
+  const auto alone = [](auto number) { return to_string(from_values({number}, {})); };
+  EXPECT_EQ(alone(0.1), "0.1");
+  EXPECT_EQ(alone(1.0 / 3), "0.3333333333333333");
+  EXPECT_EQ(alone(1e16), "1e+16");
+  EXPECT_EQ(alone(1e-5F), "1e-05");
+  EXPECT_EQ(alone(true), "True");
+  EXPECT_EQ(alone(std::complex<double>(1, -2)), "(1-2j)");
+  EXPECT_EQ(alone(std::complex<double>(0, 2)), "2j");
+  EXPECT_EQ(to_string(reshape(arange(0.0, 1.0, 30), {1, 30})),
+            "[[ 0.  1.  2.  3.  4.  5.  6.  7.  8.  9. 10. 11. 12. 13. 14. 15. 16. 17.\n"
+            "  18. 19. 20. 21. 22. 23. 24. 25. 26. 27. 28. 29.]]");
 }
 
 TEST(Operators, of_truths_go_element_by_element) {
