@@ -278,7 +278,7 @@ std::optional<Array> reshape_window(const Array& a, std::span<const std::int64_t
   const LayoutRef dense = LayoutRef::adopt(make_contiguous(shape, size_of(a.dtype())));
   if (dense->size() != a.size())
     throw ValueError(
-        text("cannot reshape array of size ", a.size(), " into one of size ", dense->size()));
+        text("cannot reshape array of size ", a.size(), " into shape ", shape_words(shape)));
   if (a.c_contiguous()) return window_of(a, dense, a.offset(), a.dtype());
   // NumPy's _attempt_nocopy_reshape: match runs of old axes with runs of new axes.
   std::vector<std::int64_t> old_shape, old_strides;

@@ -336,6 +336,7 @@ TEST(Misuse, messages_show_the_shapes_in_numpys_words) {
             }),
             "operands could not be broadcast together with remapped shapes [original->remapped]: "
             "(2,)  and requested shape (4,3)");
+  EXPECT_EQ(words([&] { reshape(x, {5, 4}); }), "cannot reshape array of size 12 into shape (5,4)");
   assign(three, ones({1, 1, 3}));
   EXPECT_EQ(value<double>(sum(three)), 3.0);
 }
