@@ -237,12 +237,27 @@ class Launcher {
     return true;
   }
 
+  // Is it one in the function's text?
+  bool is_written_parameter(PyObject* name) const {
+    PyObject* const code = PyFunction_GET_CODE(call_.callee.function);
+    const Ref names = checked(PyObject_GetAttrString(code, "co_varnames"));
+    const Ref parameters = checked(
+        PyTuple_GetSlice(names.get(), 0, reinterpret_cast<const PyCodeObject*>(code)->co_argcount));
+    return PySequence_Contains(parameters.get(), name) == 1;
+  }
+
   [[noreturn]] void refuse_arguments(const KernelFunction& function) {
     PyObject* called = reinterpret_cast<PyFunctionObject*>(call_.callee.function)->func_qualname;
-    for (Py_ssize_t k = 0; call_.names && k < PyTuple_GET_SIZE(call_.names); ++k)
-      if (!is_parameter(function, PyTuple_GET_ITEM(call_.names, k)))
-        raise(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", called,
-              PyTuple_GET_ITEM(call_.names, k));
+    for (Py_ssize_t k = 0; call_.names && k < PyTuple_GET_SIZE(call_.names); ++k) {
+      PyObject* const name = PyTuple_GET_ITEM(call_.names, k);
+      if (is_parameter(function, name)) continue;
+      if (is_written_parameter(name))
+        raise(PyExc_TypeError,
+              "%U(): '%U' is an index or accumulator here, which the launch gives: parameters for "
+              "arguments stand behind these",
+              called, name);
+      raise(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", called, name);
+    }
     for (std::size_t k = 0; k < function.slots.size(); ++k)
       if (function.slots[k].root == Slot::Root::Keyword && values_.values[k].key == absent_key)
         raise(PyExc_TypeError, "%U() missing the keyword argument '%U'", called,

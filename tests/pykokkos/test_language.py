@@ -630,6 +630,17 @@ def test_arguments_that_do_not_fit() -> None:
         pk.parallel_for(3, kernel, a=a)
     with pytest.raises(TypeError, match="unexpected keyword argument 'y'"):
         pk.parallel_for(3, kernel, a=a, x=1, y=2)
+    policy = pk.MDRangePolicy([0, 0], [2, 2])
+    with pytest.raises(TypeError, match="'a' is an index or accumulator here"):
+        pk.parallel_for(policy, kernel, a=a, x=1)
+    with pytest.raises(TypeError, match="'a' is an index or accumulator here"):
+        pk.parallel_reduce(3, kernel, a=a, x=1)
+    with pytest.raises(TranslationError, match="a part of the number 'a' .* into views and arrays"):
+        pk.parallel_for(3, kernel, a=3, x=1)
+    with pytest.raises(TranslationError, match=r"a part of None \('a'\)"):
+        pk.parallel_for(3, kernel, a=None, x=1)
+    with pytest.raises(TranslationError, match="an index into the number 'a'"):
+        pk.parallel_for(3, copied, a=2.5, out=a)
     with pytest.raises(TranslationError, match="argument 'x' of type str"):
         pk.parallel_for(3, kernel, a=a, x="1")
     with pytest.raises(ValueError, match="read-only"):

@@ -359,7 +359,17 @@ class Expressions(Core):
             return self.item_of_list(node, owner)
         if isinstance(owner, Object) and isinstance(owner.value, type):
             return owner  # pk.ScratchView1D[..]
-        raise self.refuse(node, "an index into this", "index views; other data goes into a view")
+        raise self.refuse(
+            node, f"an index into {self.named(node.value, owner)}", "index views and arrays"
+        )
+
+    def named(self, node: ast.expr, value: Any) -> str:
+        """What stands in the text and has no elements, for messages."""
+        if self.is_number(value):
+            return f"the number '{ast.unparse(node)}'"
+        if isinstance(value, Object) and value.value is None:
+            return f"None ('{ast.unparse(node)}')"
+        return "this"
 
     def element_of(self, node: ast.Subscript) -> ViewPart | None:
         """The element that the target names; None: it is none of a view."""

@@ -334,7 +334,9 @@ class Walker(Expressions, Calls):
     def assign_item(self, target: ast.Subscript, value: Any) -> None:
         held = self.expression(target.value)
         if not isinstance(held, LocalArray):
-            raise self.refuse(target, "an assignment to a part of this", "store single elements")
+            named = self.named(target.value, held)
+            hint = "store single elements" if named == "this" else "store into views and arrays"
+            raise self.refuse(target, f"an assignment to a part of {named}", hint)
         index = self.expression(target.slice)
         number = self.number(value, target)
         if isinstance(index, Literal):
