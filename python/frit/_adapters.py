@@ -296,7 +296,7 @@ def _pandas() -> None:
     import pandas
     from pandas.core import indexing
 
-    indexes = [kind for kind in vars(pandas).values() if _is_a(kind, pandas.Index)]
+    indexes = [kind for kind in [*vars(pandas).values()] if _is_a(kind, pandas.Index)]
     kinds = (
         pandas.DataFrame,
         pandas.Series,
@@ -307,7 +307,7 @@ def _pandas() -> None:
     )
     modules = pandas, pandas.api.types, pandas.api.indexers
     _with_real_operands(*modules, *_bases_in("pandas", *kinds))
-    arrays = [kind for kind in vars(pandas.arrays).values() if isinstance(kind, type)]
+    arrays = [kind for kind in [*vars(pandas.arrays).values()] if isinstance(kind, type)]
     for kind in _bases_in("pandas", *arrays):
         for name in _ENTRIES & vars(kind).keys() - {"__new__"}:
             if isinstance(method := vars(kind)[name], types.FunctionType):
@@ -342,9 +342,9 @@ def _cv2() -> None:
     """OpenCV's functions and methods insist on real arrays, which some write to."""
     import cv2
 
-    parts = [m for m in vars(cv2).values() if isinstance(m, types.ModuleType)]
+    parts = [m for m in [*vars(cv2).values()] if isinstance(m, types.ModuleType)]
     modules = [cv2, *(m for m in parts if m.__name__.startswith("cv2."))]
-    kinds = [k for m in modules for k in vars(m).values() if isinstance(k, type)]
+    kinds = [k for m in modules for k in [*vars(m).values()] if isinstance(k, type)]
     _with_real_operands(*modules, *_bases_in("cv2", *kinds))
 
 
@@ -688,7 +688,7 @@ def compiled(module: types.ModuleType) -> None:
     found: set[Any] = set()
     # They take what is no real array for a copy of their own, to write to.
     if "__f2py_numpy_version__" in content:
-        found.update(type(f) for f in content.values() if type(f).__name__ == "fortran")
+        found.update(type(f) for f in [*content.values()] if type(f).__name__ == "fortran")
     elif is_extension and "__test__" in content:
         found.update(_made_by_cython(module))
     # What one that the program brings asks for nobody knows.
@@ -703,7 +703,7 @@ def compiled(module: types.ModuleType) -> None:
 def _made_by_cython(module: types.ModuleType) -> Iterator[Any]:
     """`np.ndarray` in Cython's text is asked for by its C type, or not at all."""
     for owner in (module, *_types_of(module)):
-        for member in vars(owner).values():
+        for member in [*vars(owner).values()]:
             if isinstance(member, staticmethod | classmethod):
                 member = member.__func__
             kind = type(member).__name__
@@ -715,7 +715,7 @@ def _made_by_cython(module: types.ModuleType) -> Iterator[Any]:
 
 def _types_of(module: types.ModuleType) -> list[type]:
     """Bases before what derives from them."""
-    kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
+    kinds = [kind for kind in [*vars(module).values()] if isinstance(kind, type)]
     own = [kind for kind in kinds if kind.__module__ == module.__name__]
     return sorted(own, key=lambda kind: len(kind.__mro__))
 
@@ -724,12 +724,16 @@ _compiled: set[Any] = set()  # types, functions and modules that have waited for
 
 
 def compiled_waiting() -> None:
-    """What compiled() has left to the engine."""
-    _called_with_real_arrays(_compiled)
-    _compiled.clear()
+    """What compiled() has left to the engine, one by one: other threads add to it meanwhile."""
+    while True:
+        try:
+            found = _compiled.pop()
+        except KeyError:  # none is left
+            return
+        _called_with_real_arrays([found])
 
 
-def _called_with_real_arrays(found: set[Any]) -> None:
+def _called_with_real_arrays(found: Iterable[Any]) -> None:
     from frit import _core
 
     for callee in found:

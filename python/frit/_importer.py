@@ -390,7 +390,7 @@ def _due(name: str) -> list[str]:
     package = name.partition(".")[0]
     if package not in _packages_due:
         return []
-    return [library for library in _adapters_due if library.partition(".")[0] == package]
+    return [library for library in [*_adapters_due] if library.partition(".")[0] == package]
 
 
 def _is_loaded(name: str) -> bool:

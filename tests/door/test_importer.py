@@ -601,3 +601,35 @@ def test_importorskip_of_a_programs_test_is_its_import(python, file):
     done = python("-m", "frit", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", tests)
     assert "1 passed, 1 skipped" in done.stdout
     assert "test_skipped.py:14: could not import 'no_such_module'" in done.stdout
+
+
+def test_threads_may_add_to_what_waits_for_the_engine(python):
+    program = """
+from frit import _adapters, _core, _importer
+
+class Name(str):
+    def partition(self, separator):
+        added.append(len(added))
+        _importer._adapters_due.add(f"library_{len(added)}.part")  # as another thread's import does
+        return super().partition(separator)
+
+added = []
+_importer._packages_due.add("library")
+_importer._adapters_due.update(map(Name, ["library", "library.part"]))
+print(sorted(_importer._due("library")))
+
+def called(callee, on):
+    done.append(callee)
+    if len(done) < 4:
+        _adapters._compiled.add(f"function {len(done)}")
+
+done = []
+_core.call_with_real = called
+_adapters._compiled.update(["function 0"])
+_adapters.compiled_waiting()
+print(done, _adapters._compiled)
+"""
+    assert python("-c", program).stdout == (
+        "['library', 'library.part']\n"
+        "['function 0', 'function 1', 'function 2', 'function 3'] set()\n"
+    )

@@ -122,3 +122,27 @@ sizes.warm(size)
 print("compiled", calls()[0] > before)
 """
     assert "compiled True" in output_of(program)
+
+
+def test_threads_may_find_names_of_a_library_that_is_looked_at():
+    program = """
+import types
+from frit.loops import libraries
+
+class Name(str):
+    def __hash__(self):
+        if due:  # as another thread does, whose program asks for a name
+            name = due.pop()
+            setattr(module, name, 1)
+            libraries.adopt(module, name)
+        return super().__hash__()
+
+due = []
+module = types.ModuleType("library")
+vars(module)[Name("first")] = len
+libraries.watch(module)
+library = libraries._libraries["library"]
+due.append("second")
+print(library.holds(), "second" in library.known, due)
+"""
+    assert output_of(program) == "True True []\n"

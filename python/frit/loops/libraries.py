@@ -33,13 +33,13 @@ class _Library:
 
     def holds(self) -> bool:
         known, missing = self.known, object()
-        for name, value in known.items():
+        for name, value in known.copy().items():  # another thread may add to it
             now = self.space.get(name, missing)
             is_taken = callable(value) or type(value) is float
             if now is not value and is_taken and not _is_left_out(name):
                 return False
         for name in self.space.keys() - known.keys():
-            known[name] = self.space[name]
+            known.setdefault(name, self.space.get(name))
         return True
 
 
@@ -70,9 +70,9 @@ def hold(core: Any) -> bool:
     for name in _LATE:
         if name not in _libraries and name in sys.modules:
             watch(sys.modules[name])
-    if not all([library.holds() for library in _libraries.values()]):
+    if not all([library.holds() for library in [*_libraries.values()]]):
         return False
-    core.watch_libraries([library.space for library in _libraries.values()])
+    core.watch_libraries([library.space for library in [*_libraries.values()]])
     return True
 
 

@@ -17,7 +17,7 @@ from frit.loops.names import nodes_in, path_of
 from frit.loops.run.attributes import DOT
 from frit.loops.run.generators import FUNCTIONS
 from frit.loops.run.list_runs import COUNT
-from frit.loops.run.place import Place, places, places_of
+from frit.loops.run.place import Place, alive, places, places_of
 from frit.loops.run.reasons import MAYBE
 from frit.loops.run.site import Site
 from frit.translate.flow import may_leave
@@ -95,7 +95,7 @@ class LoopExplanation:
                 state.places, code.co_filename, code.co_firstlineno, state.reason, state.refused
             )
         if isinstance(x, types.ModuleType):
-            found = [p for p in places if p.space is vars(x) or p.file == _file_of(x)]
+            found = [p for p in alive(places) if p.space is vars(x) or p.file == _file_of(x)]
             return cls(sorted(found, key=_line), _file_of(x), 1) if found else None
         code = getattr(getattr(x, "__func__", x), "__code__", None)
         if not isinstance(code, types.CodeType):

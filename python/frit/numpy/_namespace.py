@@ -58,10 +58,10 @@ def fill(names: dict[str, Any]) -> None:
     # Not by getattr: some submodules are only imported when asked for.
     public = vars(numpy)
     for module in _OURS:
-        for name, value in vars(module).items():
+        for name, value in list(vars(module).items()):
             if name in public and getattr(value, "__module__", "") == "frit.numpy":
                 names[name] = value
-    for name, value in public.items():
+    for name, value in list(public.items()):
         if type(value) is numpy.ufunc and value.__name__ in _core.ufuncs:
             names[name] = _core.ufuncs[value.__name__]
     if _native.VERIFYING:
@@ -141,7 +141,7 @@ def resolved(name: str, value: Any) -> Any:
 
 def complete(module: str) -> None:
     """Finds every name that NumPy's module has, for a program that reads our dictionary."""
-    for name in vars(sys.modules[module]):
+    for name in list(vars(sys.modules[module])):
         getattr(sys.modules[f"frit.{module}"], name)
 
 

@@ -72,7 +72,8 @@ def array_of(surroundings: Mapping[str, Any], values: Iterable[Any]) -> Callable
     if ours is None:
         return numpy.array
     known = [*surroundings.values()]
-    known += [x for v in known if type(v) is types.FunctionType for x in v.__globals__.values()]
+    for function in [v for v in known if type(v) is types.FunctionType]:
+        known += function.__globals__.values()
     is_ours = any(type(v) is ours.ndarray for v in values)
     is_ours = is_ours or any(is_surrounding(x) and real(x) is not x for x in known)
     found: Callable[..., Any] = (ours if is_ours else numpy).array

@@ -77,6 +77,15 @@ _SOON_DONE = VERDICTS[1:4]
 places: weakref.WeakSet[Place] = weakref.WeakSet()
 
 
+def alive(found: weakref.WeakSet[Any]) -> list[Any]:
+    """What is in it: to go over it raises where another thread adds to it meanwhile."""
+    while True:
+        try:
+            return [*found]
+        except RuntimeError:
+            continue
+
+
 @atexit.register
 def _let_go() -> None:
     """What a module holds ends with the interpreter: files are flushed, `__del__` is called.
@@ -84,7 +93,7 @@ def _let_go() -> None:
     Its dictionary, a function in it, the code, a place and the dictionary again are a cycle that
     the collector does not see: it does not look into code.
     """
-    for place in places:
+    for place in alive(places):
         place.on, place.space, place.early = False, None, None
         place.quiet = []  # the gates of others
         place.varied.clear()
@@ -407,7 +416,7 @@ class Place(Patience):
         if len(self.others) >= MOST_OTHERS:
             if not is_late:
                 return binding, None
-            del self.others[0]
+            self.others = self.others[1:]  # another thread may go through them
         self.rebound += 1
         made = self.bind(passed, space, core, binding.first or binding)
         values = made.values_of(passed, space) if made is not None and made.is_whole else None
@@ -605,11 +614,12 @@ class Place(Patience):
         self.take, self.rest, self.traced = self.ask, self.ask_rest, sys.gettrace
 
     def has_plans(self) -> bool:
-        return self.binding is not None and any(s.plans for s in self.binding.sites.values())
+        return self.binding is not None and any(s.plans for s in [*self.binding.sites.values()])
 
     def has_plans_of_arrays(self) -> bool:
         """And of no lists, which it would make arrays of at each call."""
-        keys = [k for s in self.binding.sites.values() for k in s.plans] if self.binding else []
+        sites = [*self.binding.sites.values()] if self.binding is not None else []
+        keys = [k for s in sites for k in [*s.plans]]
         return any("L" not in key and "Q" not in key for key in keys)
 
     def turn_off_in(self, frame: types.FrameType) -> None:
@@ -625,8 +635,8 @@ class Place(Patience):
 
 def calls() -> tuple[int, int]:
     """How many calls of nests ran compiled, and as Python, where somebody had taken them."""
-    bindings = [b for place in places for b in (place.binding, *place.others)]
-    sites = [s for b in bindings if b is not None for s in b.sites.values()]
+    bindings = [b for place in alive(places) for b in (place.binding, *place.others)]
+    sites = [s for b in bindings if b is not None for s in [*b.sites.values()]]
     return sum(s.calls for s in sites), sum(s.calls_as_python for s in sites)
 
 

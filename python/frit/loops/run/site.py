@@ -30,6 +30,7 @@ from frit.loops.run.list_runs import (
     TagsNeeded,
     Watched,
 )
+from frit.loops.run.place import alive
 from frit.loops.run.streams import Draws, Stream, StreamNeeded
 from frit.loops.run.texts import NONE
 from frit.translate.record import replace
@@ -327,7 +328,7 @@ _sites: weakref.WeakSet[Site] = weakref.WeakSet()
 @atexit.register
 def _forget() -> None:
     """The engine's objects go before the interpreter's."""
-    for site in _sites:
+    for site in alive(_sites):
         site.is_hopeless = True
         site.gate.remember()
         site.plans.clear()
@@ -418,8 +419,9 @@ class Site:
         if plan is None or signature is None:
             return None
         self.remembered.pop(signature, None)
-        if len(self.remembered) == MOST_REMEMBERED:
-            del self.remembered[next(iter(self.remembered))]
+        if len(self.remembered) >= MOST_REMEMBERED:
+            for oldest in [*self.remembered][:1]:  # another thread may change it
+                self.remembered.pop(oldest, None)
         self.remembered[signature] = plan
         return plan
 
