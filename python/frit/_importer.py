@@ -15,6 +15,7 @@ import importlib.machinery
 import os
 import sys
 import types
+from _weakref import ref
 from collections.abc import Iterator, Mapping, Sequence
 
 from frit import _activity
@@ -195,7 +196,10 @@ def _known_import(
     None where nobody knows, or somebody may read the module's dictionary.
     """
     module = _known.get((name, asker))
-    if module is None or (name not in _complete and id(importing) not in _without_reads):
+    if module is None:
+        return None
+    code = _without_reads.get(id(importing))
+    if name not in _complete and (code is None or code() is not importing):
         return None
     if not fromlist:
         return sys.modules.get("frit.numpy")
@@ -208,7 +212,7 @@ def _note_import(name: str, asker: tuple[str, str], importing: types.CodeType) -
     if len(_without_reads) > _MOST_KNOWN:
         _without_reads.clear()
     if not _reads_dictionaries(importing):
-        _without_reads[id(importing)] = importing
+        _without_reads[id(importing)] = ref(importing)
     _known[name, asker] = sys.modules["frit." + name]
 
 
@@ -382,7 +386,7 @@ _others: set[tuple[str, str]] = set()
 # What imports give the user's own modules, by name, and whose they are.
 _known: dict[tuple[str, tuple[str, str]], types.ModuleType] = {}
 _MOST_KNOWN = 1000
-_without_reads: dict[int, types.CodeType] = {}  # which read no dictionaries, by their id()
+_without_reads: dict[int, ref[types.CodeType]] = {}  # which read no dictionaries, by their id()
 
 
 def _due(name: str) -> list[str]:

@@ -10,6 +10,7 @@ import json
 import linecache
 import math
 import os
+import subprocess
 import sys
 import textwrap
 import types
@@ -1235,3 +1236,88 @@ def test_loops_of_the_programs_own_importer(python, file):
         """,
     )
     assert python("-m", "frit", program).stdout == python(program).stdout != ""
+
+
+AGAIN = {
+    "a function": """
+        import numpy as np
+        def f(a):
+            t = 0.0
+            for r in range(2):
+                for i in range(len(a)):
+                    t += a[i] * {number}
+            return t
+    """,
+    "a function that calls another one": """
+        import numpy as np
+        def g(x):
+            return x * {number}
+        def f(a):
+            t = 0.0
+            for r in range(20):
+                for i in range(len(a)):
+                    t += g(a[i])
+            return t
+    """,
+    "a while": """
+        import numpy as np
+        def f(a):
+            i = 0
+            while i < len(a) * {number}:
+                i += 1
+            return i
+    """,
+    "a decorated function": """
+        import frit
+        @frit.parallelize
+        def f(a):
+            t = 0.0
+            for i in range(len(a)):
+                t += a[i] * {number}
+            return t
+    """,
+    "its own code": """
+        import numpy as np
+        x = [0.0] * 1000
+        for r in range(20):
+            for i in range(1000):
+                x[i] += i * {number}
+        def f(a):
+            return x[0]
+    """,
+}
+
+
+@pytest.mark.parametrize("how", ["import", "reload"])
+@pytest.mark.parametrize("name", AGAIN)
+def test_a_module_that_is_imported_again_leaves_nothing_behind(tmp_path, name, how):
+    program = f"""
+import ast, collections, gc, importlib, os, sys, types
+import numpy as np
+
+sys.path.insert(0, {str(tmp_path)!r})
+sys.dont_write_bytecode = True
+counts = []
+for number in range(1, 51):
+    with open({str(tmp_path / "again.py")!r}, "w") as file:
+        file.write({textwrap.dedent(AGAIN[name])!r}.format(number=number))
+    os.utime(file.name, (number, number))
+    importlib.invalidate_caches()
+    if {how!r} == "reload" and number > 1:
+        importlib.reload(again)
+    else:
+        sys.modules.pop("again", None)
+        import again
+    print(again.f(np.zeros(1000)), again.f(np.ones(1000)), again.f(np.ones(1000)), file=sys.stderr)
+    if number in (20, 50):
+        gc.collect(), gc.collect(), gc.collect()
+        kinds = collections.Counter(map(type, gc.get_objects()))
+        own = [k for k in kinds if issubclass(k, ast.AST) or k.__module__.startswith("frit.loops")]
+        counts.append(sum(kinds[k] for k in (*own, types.FunctionType, types.ModuleType)))
+print(counts[1] - counts[0])
+"""
+    ended = subprocess.run(
+        [sys.executable, "-m", "frit", "-c", program], capture_output=True, text=True, timeout=300
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert int(ended.stdout) < 30  # less than one object a round

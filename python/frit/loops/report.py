@@ -17,7 +17,7 @@ from frit.loops.names import nodes_in, path_of
 from frit.loops.run.attributes import DOT
 from frit.loops.run.generators import FUNCTIONS
 from frit.loops.run.list_runs import COUNT
-from frit.loops.run.place import Place, alive, places, places_of
+from frit.loops.run.place import Place, alive, places, places_of, without_places
 from frit.loops.run.reasons import MAYBE
 from frit.loops.run.site import Site
 from frit.translate.flow import may_leave
@@ -100,7 +100,8 @@ class LoopExplanation:
         code = getattr(getattr(x, "__func__", x), "__code__", None)
         if not isinstance(code, types.CodeType):
             return None
-        found = [*places_of(code, x.__globals__)]
+        found = [*without_places.get(getattr(x, "__func__", x), ())]
+        found += places_of(code, x.__globals__)
         if not found and hasattr(x, "__wrapped__"):
             return cls.of(x.__wrapped__)
         return cls(found, code.co_filename, code.co_firstlineno) if found else None

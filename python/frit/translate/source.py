@@ -12,6 +12,7 @@ import inspect
 import linecache
 import sys
 import types
+import weakref
 from typing import Any
 
 from frit._quiet import without_warnings
@@ -41,22 +42,23 @@ class FunctionSource:
         return [*self.node.args.posonlyargs, *self.node.args.args, *self.node.args.kwonlyargs]
 
 
-MOST_KNOWN = 256  # the latest: a session that defines functions again and again does not grow
-# Codes of the same text at the same line of two files are equal.
-_known: dict[tuple[types.CodeType, str], FunctionSource] = {}
+# The code that Python compiles a text to, where it is another one, and the tree; by file, for codes
+# of the same text at the same line of two files are equal. It goes with the code: a session that
+# defines functions again and again does not grow.
+_Found = tuple[types.CodeType | None, FunctionNode]
+_known: weakref.WeakKeyDictionary[types.CodeType, dict[str, _Found]] = weakref.WeakKeyDictionary()
 
 
 def source_of(function: types.FunctionType) -> FunctionSource:
     """The function's source; TranslationError where it cannot be had."""
     code = function.__code__
-    key = code, code.co_filename
-    known = _known.get(key)
-    if known is None:
+    known = _known.setdefault(code, {})
+    found = known.get(code.co_filename)
+    if found is None:
         original = original_code(function)
-        if len(_known) >= MOST_KNOWN:
-            _known.pop(next(iter(_known)), None)
-        known = _known[key] = FunctionSource(function, original, _find(function, original))
-    return known
+        other = original if original is not code else None
+        found = known[code.co_filename] = other, _find(function, original)
+    return FunctionSource(function, found[0] or code, found[1])
 
 
 def original_code(function: types.FunctionType) -> types.CodeType:

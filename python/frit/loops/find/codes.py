@@ -22,6 +22,8 @@ _LOOPS = [
     for name, op in opmap.items()
     if name in _OF_LOOPS or name.startswith("POP_JUMP_BACKWARD")
 ]
+# By file: frit.explain asks for the places of a module whose code has run.
+modules: dict[str, types.CodeType] = {}
 _COMPREHENSIONS = frozenset(["<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"])
 
 
@@ -50,6 +52,8 @@ def with_places(
     made = code.replace(co_consts=tuple(constants))
     if original is not None and original.co_name == made.co_name:
         originals[made] = original
+    if made.co_name == "<module>":
+        modules[made.co_filename] = made
     return made
 
 

@@ -31,7 +31,6 @@ class Trees:
         self.loops: dict[tuple[int, int], ast.For | ast.While] = {}
         self.origin: tuple[bytes, bytes] | None = None  # None: nothing of it is kept
         self.rows: dict[tuple[int, int], Any] | None = None  # of traits, once they are read
-        self.has_new_rows = False
 
     def row(self, at: At) -> Any:
         """The traits of a loop as an earlier process has found them; None: none has."""
@@ -45,9 +44,7 @@ class Trees:
         if self.rows is None or self.origin is None:
             return
         self.rows[at[:2]] = row
-        if not self.has_new_rows:
-            self.has_new_rows = True
-            _with_new_rows.append(self)
+        _new_rows[_name_of(self.origin)] = self.origin[1], self.rows
 
     def loop(self, at: At) -> ast.For | ast.While:
         line, column, owner, unit = at
@@ -73,7 +70,8 @@ class Trees:
                 self.loops.setdefault((node.lineno, node.col_offset), node)
 
 
-_with_new_rows: list[Trees] = []
+# To be kept, by name: of a text that is imported again those that were found the latest.
+_new_rows: dict[bytes, tuple[bytes, Any]] = {}
 
 
 def _name_of(origin: tuple[bytes, bytes]) -> bytes:
@@ -82,11 +80,8 @@ def _name_of(origin: tuple[bytes, bytes]) -> bytes:
 
 @atexit.register
 def keep_rows() -> None:
-    for trees in _with_new_rows:
-        if trees.origin is not None:
-            _kept.store(_name_of(trees.origin), trees.origin[1], trees.rows)
-            trees.has_new_rows = False
-    _with_new_rows.clear()
+    for name in [*_new_rows]:
+        _kept.store(name, *_new_rows.pop(name))
 
 
 def trees_of_text(text: str | bytes, code: types.CodeType) -> Trees:

@@ -75,6 +75,7 @@ _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profi
 MONITORING: Any = getattr(sys, "monitoring", None)
 _SOON_DONE = VERDICTS[1:4]
 places: weakref.WeakSet[Place] = weakref.WeakSet()
+gone = [0, 0]  # of what calls() counts, that of sites that are no more
 
 
 def alive(found: weakref.WeakSet[Any]) -> list[Any]:
@@ -94,10 +95,8 @@ def _let_go() -> None:
     the collector does not see: it does not look into code.
     """
     for place in alive(places):
-        place.on, place.space, place.early = False, None, None
-        place.quiet = []  # the gates of others
-        place.varied.clear()
-        place.forget()
+        place.on = False
+        place.let_go()
 
 
 class Place(Patience):
@@ -128,6 +127,7 @@ class Place(Patience):
         "is_peeled",
         "iterable",
         "kept_traits",
+        "module",
         "note_hopeless",
         "origin",
         "original",
@@ -185,6 +185,8 @@ class Place(Patience):
         self.shared: frozenset[str] = frozenset()  # variables that another thread may change
         self.file = ""
         self.space: dict[str, Any] | None = None  # of the module whose own code it stands in
+        # That whose variables the bindings hold, which go with it.
+        self.module: weakref.ref[types.ModuleType] | None = None
         # The decorated function's, whose code holds this place: a reference would be a cycle that
         # is not seen by the collector, for it does not look into code.
         self.note_hopeless: weakref.WeakMethod[Callable[[], None]] | None = None
@@ -325,6 +327,7 @@ class Place(Patience):
             return self.not_now("the program has put another function into a library")
         binding, verdict = self.binding, None
         if binding is None:
+            self.end_with_module(space)
             verdict = self.early_verdict(passed, space, core)
             if verdict:
                 return self.not_now(VERDICTS[verdict])
@@ -393,6 +396,28 @@ class Place(Patience):
             self.rebound = 0
             binding.note(signature, site)
         return found, left
+
+    def end_with_module(self, space: dict[str, Any]) -> None:
+        """What it knows of the module is let go with it (see _let_go).
+
+        One that is imported again leaves nothing behind then.
+        """
+        name = space.get("__name__")
+        module = sys.modules.get(name) if type(name) is str else None
+        is_there = self.module is not None or not isinstance(module, types.ModuleType)
+        # Without loading a module that waits to be.
+        if not is_there and object.__getattribute__(module, "__dict__") is space:
+            self.module = weakref.ref(module, self.let_go)
+
+    def let_go(self, _: object = None) -> None:
+        """A function that outlives its module is looked at anew."""
+        self._node = self._peel = self._traits = None
+        if self.trees is not None:
+            self.trees.loops.clear()
+        self.space = self.early = self.module = None
+        self.quiet = []  # the gates of others
+        self.varied.clear()
+        self.forget()
 
     def other_binding(
         self, binding: Binding, passed: tuple[Any, ...], space: dict[str, Any], core: Any
@@ -637,7 +662,7 @@ def calls() -> tuple[int, int]:
     """How many calls of nests ran compiled, and as Python, where somebody had taken them."""
     bindings = [b for place in alive(places) for b in (place.binding, *place.others)]
     sites = [s for b in bindings if b is not None for s in [*b.sites.values()]]
-    return sum(s.calls for s in sites), sum(s.calls_as_python for s in sites)
+    return gone[0] + sum(s.calls for s in sites), gone[1] + sum(s.calls_as_python for s in sites)
 
 
 def _is_watched() -> bool:
@@ -660,7 +685,6 @@ def with_tuples(given: dict[str, Any], tuples: dict[str, int]) -> dict[str, Any]
 
 def places_of(code: types.CodeType, space: dict[str, Any]) -> Iterator[Place]:
     """The places of a function's code: constants, or in a notebook variables of its module."""
-    yield from without_places.get(code, ())
     for found in (*code.co_consts, *map(space.get, code.co_names)):
         if isinstance(found, Place):
             yield found
@@ -681,11 +705,14 @@ def restore(code: types.CodeType, space: dict[str, Any]) -> None:
         at = vars(at).get("__wrapped__")
     if isinstance(at, types.FunctionType):
         at.__code__ = original
-        without_places[original] = found
+        without_places[at] = found
 
 
-without_places: dict[types.CodeType, list[Place]] = {}  # the places that were in it once
-originals: dict[types.CodeType, types.CodeType] = {}  # of code that has places
+# The places that were in a function's code once.
+without_places: weakref.WeakKeyDictionary[types.FunctionType, list[Place]]
+without_places = weakref.WeakKeyDictionary()
+# Of code that has places.
+originals: weakref.WeakKeyDictionary[types.CodeType, types.CodeType] = weakref.WeakKeyDictionary()
 
 
 def original_code(function: types.FunctionType) -> types.CodeType:

@@ -30,7 +30,7 @@ from frit.loops.run.list_runs import (
     TagsNeeded,
     Watched,
 )
-from frit.loops.run.place import alive
+from frit.loops.run.place import alive, gone
 from frit.loops.run.streams import Draws, Stream, StreamNeeded
 from frit.loops.run.texts import NONE
 from frit.translate.record import replace
@@ -354,6 +354,10 @@ class Site:
         self.doubt = ""  # why a plan did not run at a call
         self.calls_from_python = self.calls_as_python = 0
         _sites.add(self)
+
+    def __del__(self, gone: list[int] = gone) -> None:  # the last may go behind the module
+        gone[0] += self.calls
+        gone[1] += self.calls_as_python
 
     @property
     def calls(self) -> int:
