@@ -789,6 +789,12 @@ def test_copies_of_the_code_need_no_frit(eager):
     assert np.array_equal(pickle.loads(data)(np.zeros(3)), np.ones(3))
 
 
+def test_copies_of_a_while_need_no_frit():
+    pickle = pytest.importorskip("cloudpickle")
+    _, ours = compiled("def f(n):\n    while n > 1:\n        n -= 2\n    return n\n", "<copies>")
+    assert pickle.loads(pickle.dumps(run(ours)["f"]))(5) == 1
+
+
 def test_a_notebooks_cells_run_compiled(eager):
     space = {"np": np}
     cells = implicit.CellTransformer(space)

@@ -324,15 +324,13 @@ def test_a_list_that_the_test_looks_at(at_once):
     assert any(site.calls for site in parallel.__frit__.sites)
 
 
-def lines_seen(run) -> list[int]:
-    """Of the function, as a tracer sees them."""
+def lines_seen(run) -> list[tuple[str, str, int]]:
+    """Of all functions that run, as a tracer sees them."""
     seen = []
 
     def trace(frame, event, _):
-        if frame.f_code.co_name == "f":
-            seen.append((event, frame.f_lineno))
-            return trace
-        return None
+        seen.append((event, frame.f_code.co_name, frame.f_lineno))
+        return trace
 
     sys.settrace(trace)
     try:
@@ -353,6 +351,37 @@ def assert_traced_alike(text: str, name: str, n: int) -> None:
         exec(code, space)
         seen.append(lines_seen(lambda space=space: space["f"](n)))
     assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(n):\n    while n > 0:\n        n -= 1\n    return n\n",
+        "def f(n):\n    while (\n        n\n        > 0\n    ):\n        n -= 1\n    return n\n",
+        "def f(n):\n    while True:\n        n -= 1\n        if n < 0:\n            return n\n",
+        "def f(n):\n    t = 0\n    for i in range(3):\n        while n > i:\n            n -= 1\n"
+        "        while t < i:\n            t += 1\n    return n, t\n",
+    ],
+)
+def test_a_tracer_sees_nothing_of_a_while_but_its_lines(monkeypatch, text):
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    monkeypatch.setattr(turn_place, "MOST_SHORT_WHILES", 2)
+    assert_traced_alike(text, "<first while>", 3)
+
+
+def test_a_tracer_sees_nothing_of_a_while_that_is_entered_often(monkeypatch):
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    monkeypatch.setattr(turn_place, "MOST_SHORT_WHILES", 2)
+    text = "def f(n):\n    while n > 0:\n        n -= 1\n    return n\n"
+    plain = compiled(text, "<entered often>")
+    spaces: list[dict] = [{}, {}]
+    for space, code in zip(spaces, (plain, implicit.code_of(text, plain)), strict=True):
+        exec(code, space)
+    (found,) = [p for p in place.places if p.file == "<entered often>"]
+    seen = [lines_seen(lambda f=space["f"]: [f(2) for _ in range(5)]) for space in spaces]
+    assert seen[0] == seen[1] and found.on
+    spaces[1]["f"](2)  # the next one is not traced
+    assert not found.on
 
 
 @pytest.mark.parametrize("test", ["i < n", "i < n and not i > 50", "True"])

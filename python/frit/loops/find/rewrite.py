@@ -361,7 +361,12 @@ class Rewriter:
         is_first = exits or any(isinstance(part, ast.Continue) for part in nodes_in(node.body))
         rounds = turn + rounds if is_first else rounds + turn
         node.body = rounds
-        return [copied(begin), node]
+        # Where it is the function's first statement, code of no line has that of the definition.
+        begin = copied(begin)
+        spot = {"lineno": node.test.lineno, "end_lineno": node.test.lineno}
+        for made in nodes_in([begin]):
+            made.__dict__.update(spot, col_offset=0, end_col_offset=0)
+        return [begin, node]
 
     def stop(self, number: int) -> ast.stmt:
         """Where the loop ends its clock is stopped: by code of no line, which no tracer sees."""

@@ -118,7 +118,10 @@ class Patience:
         """So many calls go by as Python, at the price of a `next`."""
         if calls:
             gate, self.gate = self.gate, None
-            goes_by = itertools.chain(itertools.repeat(True, calls), map(self.wake, (gate,)))
+            # What is traced sees no code of ours.
+            traced = iter(sys.gettrace, None)
+            wakes = map(self.wake, (gate,))
+            goes_by = itertools.chain(itertools.repeat(True, calls), traced, wakes)
             # Threads that come meanwhile, or too late, are told what the others were.
             self.traced = functools.partial(next, goes_by, True)
 

@@ -42,7 +42,7 @@ from frit.loops.run.traits import (
     from_row,
     traits_of,
 )
-from frit.loops.run.turns import now
+from frit.loops.run.turns import NEVER, now
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ class Place(Patience):
 
     def __reduce__(self) -> Any:
         # A copy of the code elsewhere runs as Python, and needs no Frit.
-        state = {"on": False, "gate": None, "clock": None}
+        state = {"on": False, "gate": None, "clock": None, "rounds": NEVER}
         return functools.partial, (int,), (int, (), {}, state)
 
     def ask(self, *passed: Any) -> tuple[Any, ...] | None:

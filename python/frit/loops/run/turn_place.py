@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import sys
 import types
+from operator import itemgetter, methodcaller
 
 from frit.loops.run.loading import lost
 from frit.loops.run.place import LONG_LISTS, VERDICTS, Place
@@ -35,7 +37,7 @@ MOST_SHORT_WHILES = 10_000  # that end before their place is asked
 class TurnPlace(Place):
     """Of a `while`, or of a `for` with exits: what is asked about is what is left of the loop."""
 
-    __slots__ = ("again", "iterator", "left", "range", "round", "rounds", "turns")
+    __slots__ = ("again", "enter", "iterator", "left", "range", "round", "rounds", "turns")
 
     turns: Turns
     asks_behind_rounds = True
@@ -61,6 +63,7 @@ class TurnPlace(Place):
         self.told = "it has not gone round often yet"
         if not turns.due and not is_module:
             self.__class__ = UnaskedWhile
+            self.watch()
 
     @property
     def pauses(self) -> bool:  # type: ignore[override]
@@ -83,8 +86,8 @@ class TurnPlace(Place):
         if not self.may_be_worth_it(turns, seconds, passed):
             self.rounds = turns.following()
             if is_watched:
-                turns.short_loops = 0
                 self.__class__ = AskedWhile
+                self.watch()
             return None
         found, _ = self.start(passed, None, sys._getframe(1))
         if found is not None:
@@ -226,28 +229,41 @@ class TurnPlace(Place):
         """Its turns get longer instead."""
 
 
+_rounds: Any = vars(TurnPlace)["rounds"]
+
+
+def _set_rounds(place: WatchedWhile, rounds: int) -> None:
+    _rounds.__set__(place, rounds)
+    place.watch()
+
+
 class WatchedWhile(TurnPlace):
-    """A `while` of a function that may end, each time, before its place is asked."""
+    """A `while` of a function that may end, each time, before its place is asked.
+
+    Whoever begins it reads `rounds`, which counts that without any code that a tracer could see.
+    """
 
     __slots__ = ()
 
-    @property
-    def rounds(self) -> int:  # type: ignore[override]
-        turns = self.turns
-        turns.short_loops += 1
-        if self.is_short(turns.short_loops):
-            self.end_watch(sys._getframe(1))
-        return _rounds.__get__(self)
+    rounds: Any = property(methodcaller("enter"), _set_rounds)  # type: ignore[assignment]
 
-    @rounds.setter
-    def rounds(self, rounds: int) -> None:
-        _rounds.__set__(self, rounds)
+    def watch(self) -> None:
+        """Calls end_watch behind so many entries, the next time that the program isn't traced."""
+        rounds = _rounds.__get__(self)
+        traced = zip(itertools.repeat(rounds), iter(sys.gettrace, None), strict=False)
+        entries = itertools.chain(
+            itertools.repeat(rounds, self.most_entries()),
+            map(itemgetter(0), traced),
+            map(self.end_watch, (rounds,)),
+        )
+        # Threads that come meanwhile are told what the others were.
+        self.enter = functools.partial(next, entries, rounds)
 
-    def is_short(self, entries: int) -> bool:
+    def most_entries(self) -> int:
         raise NotImplementedError
 
-    def end_watch(self, frame: types.FrameType) -> None:
-        """It was entered so often. frame: that of the loop."""
+    def end_watch(self, rounds: int) -> int:
+        """It was entered so often: the rounds of its next turn. Called by the loop's own frame."""
         raise NotImplementedError
 
 
@@ -259,13 +275,14 @@ class UnaskedWhile(WatchedWhile):
 
     __slots__ = ()
 
-    def is_short(self, entries: int) -> bool:
-        return entries > MOST_SHORT_WHILES
+    def most_entries(self) -> int:
+        return MOST_SHORT_WHILES
 
-    def end_watch(self, frame: types.FrameType) -> None:
+    def end_watch(self, rounds: int) -> int:
         self.__class__ = TurnPlace
         if not self.is_eager:
-            self.turn_off_in(frame)
+            self.turn_off_in(sys._getframe(1))
+        return rounds
 
 
 class AskedWhile(WatchedWhile):
@@ -273,20 +290,16 @@ class AskedWhile(WatchedWhile):
 
     __slots__ = ()
 
-    def is_short(self, entries: int) -> bool:
-        return entries > MOST_UNASKED
+    def most_entries(self) -> int:
+        return MOST_UNASKED
 
-    def end_watch(self, frame: types.FrameType) -> None:
-        turns = self.turns
-        turns.short_loops = 0
-        fewer = turns.shorten(_rounds.__get__(self))
+    def end_watch(self, rounds: int) -> int:
+        fewer = self.turns.shorten(rounds)
         if fewer is None:
             self.__class__ = TurnPlace
-        else:
-            self.rounds = fewer
-
-
-_rounds: Any = vars(TurnPlace)["rounds"]
+            return rounds
+        self.rounds = fewer
+        return fewer
 
 
 def _counts_from_here() -> bool:
