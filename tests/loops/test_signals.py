@@ -158,6 +158,62 @@ work(a)
     assert 'program.py", line' in err
 
 
+def test_tracebacks_show_the_programs_frames_alone(tmp_path):
+    text = f"""{SETUP}
+import functools, traceback
+import frit
+
+def rounds(n):
+    s = 0.0
+    for i in range(n):
+        s += i * 0.5
+    return s
+
+def a_while(n):
+    i = 0
+    while i < n:
+        i += 3
+    return i
+
+def with_exits(n):
+    s = 0.0
+    for i in range(n):
+        for j in range(1000):
+            s += i * 0.5 * j
+        if s < 0:
+            break
+    return s
+
+def alarm(number, frame):
+    raise Alarm
+
+def partial_alarm(word, number, frame):
+    raise Alarm
+
+handlers = signal.default_int_handler, alarm, functools.partial(partial_alarm, "")
+functions = rounds, a_while, with_exits
+for function in (*functions, *map(frit.parallelize, functions)):
+    for handler in handlers:
+        signal.signal(signal.SIGALRM, handler)
+        for trial in 0, 1:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            try:
+                function(10**13)
+            except (Alarm, KeyboardInterrupt) as error:
+                frames = traceback.extract_tb(error.__traceback__)
+                print(*(frame.name for frame in frames))
+"""
+    code, out, err = run(tmp_path, text)
+    handlers = ["", " alarm", " partial_alarm"]
+    expected = [
+        f"<module> {name}{handler}"
+        for name in ["rounds", "a_while", "with_exits"] * 2
+        for handler in handlers
+        for _ in range(2)
+    ]
+    assert (code, out.splitlines()) == (0, expected), err
+
+
 # Guessed to be short: nobody knows how often a While goes round.
 WHILE = """
 import subprocess

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 import types
 import weakref
 from collections.abc import Callable
@@ -47,8 +48,18 @@ class Parallelized:
         self.reason = "it has not been called"
 
     def first(self, *args: Any, **kwargs: Any) -> Any:
-        self.prepare()
-        return self.run(*args, **kwargs)
+        try:
+            self.prepare()
+            return self.run(*args, **kwargs)
+        except BaseException:
+            self.leave_out()
+            raise
+
+    def leave_out(self) -> None:
+        """Tracebacks do not show who has called the function; a bare `raise` adds no frame."""
+        error = sys.exc_info()[1]
+        if error is not None and error.__traceback__ is not None:
+            error.__traceback__ = error.__traceback__.tb_next
 
     def prepare(self) -> None:
         from frit._quiet import without_collections
@@ -187,7 +198,11 @@ _STATE = "state"
 
 
 def _until_called(*args: Any, **kwargs: Any) -> Any:
-    return "state".run(*args, **kwargs)  # type: ignore[attr-defined]
+    try:
+        return "state".run(*args, **kwargs)  # type: ignore[attr-defined]
+    except:  # noqa: E722  # the program's names are read here
+        "state".leave_out()  # type: ignore[attr-defined]
+        raise
 
 
 def state_of(function: Any) -> Parallelized | None:

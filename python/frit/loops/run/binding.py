@@ -8,6 +8,7 @@ import sys
 
 from frit import _activity, _kept
 from frit._quiet import without_collections
+from frit._signals import leave_out
 from frit.loops.run.choices import Choices
 from frit.loops.run.functions import (
     PLAIN,
@@ -359,7 +360,11 @@ class Binding:
         if not place.is_eager and not _activity.is_active():
             return False
         place.told = REFUSED
-        return site.start(plan, values)
+        try:
+            return site.start(plan, values)
+        except BaseException as error:
+            leave_out(error)
+            raise
 
     def done(
         self,

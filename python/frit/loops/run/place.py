@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from frit import _activity
 from frit._quiet import without_collections
-from frit._signals import is_from_handler
+from frit._signals import is_from_handler, leave_out
 from frit.loops import libraries
 from frit.loops.run.given import LISTS, is_surrounding, may_be_items, may_end, seconds_of_lists
 from frit.loops.run.loading import engine, lost
@@ -271,14 +271,22 @@ class Place(Patience):
 
     def ask(self, *passed: Any) -> tuple[Any, ...] | None:
         """As take: the whole way."""
-        found, _ = self.start(passed, None, sys._getframe(1))
+        try:
+            found, _ = self.start(passed, None, sys._getframe(1))
+        except BaseException as error:
+            leave_out(error)
+            raise
         return found
 
     def ask_rest(self, rounds: Any) -> Any:
         """As rest: the whole way."""
         if type(rounds) is not range or not rounds[1:]:  # len() would raise, of 2**63 rounds
             return rounds
-        found, left = self.start((), rounds, sys._getframe(1))
+        try:
+            found, left = self.start((), rounds, sys._getframe(1))
+        except BaseException as error:
+            leave_out(error)
+            raise
         return rounds if found is None else rounds[-left:]
 
     def start(

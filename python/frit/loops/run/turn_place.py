@@ -8,6 +8,7 @@ import sys
 import types
 from operator import itemgetter, methodcaller
 
+from frit._signals import leave_out
 from frit.loops.run.loading import lost
 from frit.loops.run.place import LONG_LISTS, VERDICTS, Place
 from frit.loops.run.traits import OF_ARRAYS_WORTH, makes_arrays
@@ -71,36 +72,40 @@ class TurnPlace(Place):
 
     def ask(self, *passed: Any) -> tuple[Any, ...] | None:
         """As take, behind some rounds as Python; of a loop that may be left, then how it was."""
-        turns = self.turns
-        is_watched = self.__class__ is not TurnPlace
-        self.__class__ = TurnPlace
-        began = now()
-        rounds, iterator = self.range, self.iterator  # of a module's own loop
-        if turns.due:
-            if not self.is_module:
-                *passed, rounds, iterator = passed  # type: ignore[assignment]
-            passed = (*passed, *due_of(rounds, iterator)[: len(turns.due)])
-        done = turns.ahead - iterator.__length_hint__() if turns.due else self.rounds
-        seconds = turns.end(began, 0 if turns.is_at_once else done)
-        turns.is_at_once, turns.entered = False, None
-        if not self.may_be_worth_it(turns, seconds, passed):
-            self.rounds = turns.following()
-            if is_watched:
-                self.__class__ = AskedWhile
-                self.watch()
+        try:
+            turns = self.turns
+            is_watched = self.__class__ is not TurnPlace
+            self.__class__ = TurnPlace
+            began = now()
+            rounds, iterator = self.range, self.iterator  # of a module's own loop
+            if turns.due:
+                if not self.is_module:
+                    *passed, rounds, iterator = passed  # type: ignore[assignment]
+                passed = (*passed, *due_of(rounds, iterator)[: len(turns.due)])
+            done = turns.ahead - iterator.__length_hint__() if turns.due else self.rounds
+            seconds = turns.end(began, 0 if turns.is_at_once else done)
+            turns.is_at_once, turns.entered = False, None
+            if not self.may_be_worth_it(turns, seconds, passed):
+                self.rounds = turns.following()
+                if is_watched:
+                    self.__class__ = AskedWhile
+                    self.watch()
+                return None
+            found, _ = self.start(passed, None, sys._getframe(1))
+            if found is not None:
+                return self.end_of_nest(turns, found, now() - began, rounds, iterator)
+            turns.has_paused = self.has_translated = False
+            if self.told in VERDICTS:
+                self.rounds = turns.following()
+                return None
+            if self.told is not LONG_LISTS:
+                site = self.binding.site if self.binding is not None else None
+                turns.fails += REFUSED_COUNTS if site is not None and site.refused else 1
+            self.wait_longer(turns)
             return None
-        found, _ = self.start(passed, None, sys._getframe(1))
-        if found is not None:
-            return self.end_of_nest(turns, found, now() - began, rounds, iterator)
-        turns.has_paused = self.has_translated = False
-        if self.told in VERDICTS:
-            self.rounds = turns.following()
-            return None
-        if self.told is not LONG_LISTS:
-            site = self.binding.site if self.binding is not None else None
-            turns.fails += REFUSED_COUNTS if site is not None and site.refused else 1
-        self.wait_longer(turns)
-        return None
+        except BaseException as error:
+            leave_out(error)
+            raise
 
     def end_of_nest(
         self,
