@@ -9,6 +9,7 @@ import functools
 import math
 import os
 import random
+import sys
 import textwrap
 
 import numpy as np
@@ -401,3 +402,44 @@ def test_what_ran_before_a_function_was_another_does_not_run_behind_it(
     monkeypatch.undo()
     for _ in range(3):
         run_all("f4", "i4", "f8")
+
+
+scale = 4.0
+
+
+def entropy(row):
+    return -np.sum([scale * np.log(scale) for scale in row if scale > 0])
+
+
+def doubled(row):
+    return sum(scale * 2 for scale in row)
+
+
+def doubled_and_scaled(row):
+    return sum(scale * 2 for scale in row) + scale
+
+
+def doubled_twice(row):
+    x = 3.0
+    total = sum(x * y for x in row for y in (x, 2.0))
+    return total + x
+
+
+def test_the_variables_of_a_comprehension_are_no_others():
+    def each(function, a, out):
+        for i in range(len(a)):
+            out[i] = function(a[i])
+
+    a = np.random.default_rng(1).integers(0, 5, (300, 5)).astype(float)
+    for function in entropy, doubled, doubled_and_scaled, doubled_twice:
+        out, expected = np.zeros(300), np.zeros(300)
+        with np.errstate(all="ignore"):
+            parallel = frit.parallelize(each)
+            parallel(function, a, out)
+            each(function, a, expected)
+        assert out.tolist() == expected.tolist()
+        if function is entropy:
+            assert "Python: a list comprehension, line " in str(frit.explain(parallel))
+        elif function is doubled:
+            compensates = sys.version_info >= (3, 12)
+            assert (parallel.__frit__.sites[0].calls == 1) != compensates

@@ -1244,6 +1244,58 @@ def test_loops_of_the_programs_own_importer(python, file):
     assert python("-m", "frit", program).stdout == python(program).stdout != ""
 
 
+def test_explain_says_why_loops_without_a_decorator_stay_python(python, file):
+    program = file(
+        "program.py",
+        """
+        import numpy as np
+        import frit
+
+        def numbers(n):
+            for i in range(n):
+                yield i
+
+        def f(a, k=0):
+            for i in range(len(a)):
+                j = np.argmax([x.real for x in a])
+            for i in numbers(len(a)):
+                k += i
+            for row in a:
+                d = {c: float(row) * c for c in (1, 2)}
+            while k < 100:
+                k += len({x for x in a}) + sum(x for x in (1, 2))
+            for x in a:
+                d.clear()
+            for i in range(len(a)):
+                a[i] = a[i] + 1
+            return a
+
+        class C:
+            def method(self, a):
+                while len(a) > 3:
+                    with open("/dev/null") as file:
+                        del a[0]
+
+        def without_loops(a):
+            return a + 1
+
+        f(np.ones(4))
+        for x in f, C().method, without_loops:
+            for line in str(frit.explain(x)).splitlines():
+                print(*line.partition("# Python: ")[2:])
+        """,
+    )
+    assert [x for x in python("-m", "frit", program).stdout.splitlines() if x] == [
+        "a list comprehension, line 11",
+        "a loop over something else than numbers or arrays",
+        "a dictionary comprehension, line 15",
+        "a set comprehension, line 17",
+        "what it does no nest can do",
+        "it is too short",
+        "a statement: With, line 27",
+    ]
+
+
 AGAIN = {
     "a function": """
         import numpy as np

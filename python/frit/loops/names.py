@@ -44,6 +44,19 @@ def add_parts(node: ast.AST, kind: type[ast.AST], found: list[ast.AST]) -> None:
             found += value
 
 
+_EXPRESSIONS: dict[type[ast.AST], str] = {
+    ast.ListComp: "a list comprehension",
+    ast.SetComp: "a set comprehension",
+    ast.DictComp: "a dictionary comprehension",
+    ast.GeneratorExp: "a generator expression",
+}
+
+
+def words_of(node: ast.AST) -> str:
+    """What kind of expression it is."""
+    return _EXPRESSIONS.get(type(node), f"an expression: {type(node).__name__}")
+
+
 # Contexts, operators and words.
 _NO_PARTS = {"arg", "attr", "conversion", "ctx", "id", "kind", "op", "ops", "type_comment"}
 _MIXED = {"keys", "kw_defaults", "kwd_attrs", "names"}  # lists with other things than nodes

@@ -11,8 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from frit.loops import state_of
+from frit import _activity
+from frit._importer import is_user_code
+from frit.loops import Parallelized, filled_cells, state_of
 from frit.loops.find.exits import number_of_exit
+from frit.loops.find.implicit import is_enabled
 from frit.loops.names import nodes_in, path_of
 from frit.loops.run.attributes import DOT
 from frit.loops.run.generators import FUNCTIONS
@@ -20,6 +23,7 @@ from frit.loops.run.list_runs import COUNT
 from frit.loops.run.place import Place, alive, places, places_of, without_places
 from frit.loops.run.reasons import MAYBE
 from frit.loops.run.site import Site
+from frit.translate.errors import TranslationError
 from frit.translate.flow import may_leave
 
 _KINDS = ("parallel", "reduction", "scan", "serial", "wavefront")
@@ -104,7 +108,10 @@ class LoopExplanation:
         found += places_of(code, x.__globals__)
         if not found and hasattr(x, "__wrapped__"):
             return cls.of(x.__wrapped__)
-        return cls(found, code.co_filename, code.co_firstlineno) if found else None
+        refused = _refused_in(getattr(x, "__func__", x))
+        if not found and not refused:
+            return None
+        return cls(found, code.co_filename, code.co_firstlineno, refused=refused)
 
     def add(self, place: Place) -> None:
         site = place.binding.site if place.binding is not None else None
@@ -171,6 +178,21 @@ class LoopExplanation:
         if self.reason:
             rows.append(f"<div>all of it runs as Python: {html.escape(self.reason)}</div>")
         return f'<pre style="line-height: 1.3">{"".join(rows)}</pre>'
+
+
+def _refused_in(function: Any) -> list[Any]:
+    """Loops of a function without a decorator that are no nests: nobody has noted them."""
+    is_looked_at = _activity.is_active() and is_enabled() and type(function) is types.FunctionType
+    if not is_looked_at or not is_user_code(function.__globals__):
+        return []
+    state = Parallelized(function)
+    try:
+        state.made_anew(filled_cells(function))
+    except (TranslationError, RecursionError):
+        return []
+    for place in state.places:
+        places.discard(place)
+    return state.refused
 
 
 def _file_of(module: types.ModuleType) -> str:

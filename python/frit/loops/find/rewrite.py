@@ -34,7 +34,7 @@ from frit.loops.find.flow import Facts, Flow, leaving, may_be_series, text_in, w
 from frit.loops.find.places import module_place
 from frit.loops.find.trees import Trees
 from frit.loops.find.tuples import parts_of_all, parts_of_tuple, tuples_in
-from frit.loops.names import assigned_names, copied, mangle, nodes_in, over_name, parts_of
+from frit.loops.names import assigned_names, copied, mangle, nodes_in, over_name, parts_of, words_of
 from frit.loops.run.place import Place
 from frit.loops.run.turn_place import new_place
 from frit.loops.run.turns import Turns, copies_of
@@ -61,6 +61,7 @@ _NO_EXPRESSIONS = (
 )
 _ASSIGNMENTS = frozenset([ast.Assign, ast.AugAssign, ast.AnnAssign])
 _LOOPS = (ast.For, ast.While, ast.GeneratorExp, ast.ListComp)
+NO_NEST = "what it does no nest can do"
 _UNSAFE = {"locals", "vars", "eval", "exec", "globals", "dir"}
 _FOUND, _RETURNS, _RESULT = "$found", "$returns", "$result"
 _ROUND, _LEFT = "$round", "$left"
@@ -98,7 +99,9 @@ class Rewriter:
         self.places: list[Place] = []
         self.iterables = 0  # that got names
         self.explains = True  # whether somebody may ask for what is refused
-        self.refused: list[tuple[ast.For, ast.AST, str]] = []  # loop, what in it, and why
+        self.refused: list[
+            tuple[ast.For | ast.While, ast.AST, str]
+        ] = []  # loop, what in it, and why
         self.private: set[str] = set()  # variables of the module's own code, as of peel.py
         self.has_private_names = True  # whether there may be some, as `__x` in a class
         self.harmless: frozenset[str] = frozenset()  # decorators of its own
@@ -145,15 +148,15 @@ class Rewriter:
 
     def leave(self, node: ast.FunctionDef, why: str) -> None:
         if self.explains:
-            loops = (n for n in ast.walk(node) if isinstance(n, ast.For))
+            loops = (n for n in ast.walk(node) if isinstance(n, (ast.For, ast.While)))
             self.refused += [(_spot(n), _spot(node), why) for n in loops]
 
     def refuse_all(self, node: ast.FunctionDef) -> None:
         if self.explains:
-            for loop in (n for n in nodes_in([node]) if isinstance(n, ast.For)):
-                self.refuse(loop, *(why_not(loop) or (loop, "")))
+            for loop in (n for n in nodes_in([node]) if isinstance(n, (ast.For, ast.While))):
+                self.refuse(loop, *(why_not(loop) or (loop, NO_NEST)))
 
-    def refuse(self, loop: ast.For, part: ast.AST, why: str) -> None:
+    def refuse(self, loop: ast.For | ast.While, part: ast.AST, why: str) -> None:
         self.refused.append((_spot(loop), _spot(part), why))
 
     def guarded(self, node: ast.For, place: Place, facts: Facts) -> list[ast.stmt]:
@@ -555,8 +558,8 @@ class _Body:
             of_nest = Flow([nest])
             facts = of_nest.of[id(nest)]
         if not facts.is_nest:
-            if rewriter.explains and isinstance(node, ast.For):
-                rewriter.refuse(node, *(why_not(node) or (node, "")))
+            if rewriter.explains:
+                rewriter.refuse(node, *(why_not(node) or (node, NO_NEST)))
             return None
         if self.scope.is_module:
             place = self.place_in_module(node, nest, of_nest, facts, exits, iterable)
@@ -641,11 +644,10 @@ class _Body:
         return place
 
     def refuse(self, loop: ast.For | ast.While, why: str) -> None:
-        if isinstance(loop, ast.For):
-            self.rewriter.refuse(loop, loop, why)
+        self.rewriter.refuse(loop, loop, why)
 
 
-def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
+def why_not(node: ast.For | ast.While) -> tuple[ast.AST, str] | None:
     """The part of a loop that no nest has, and what it is; None: it may be a nest."""
     part = leaving(node)
     if part is not None:
@@ -660,7 +662,7 @@ def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
         if type(part) is ast.Call:
             summed.add(id(what_is_summed(part)))
         if isinstance(part, _NO_EXPRESSIONS) and id(part) not in summed:
-            return part, f"an expression: {type(part).__name__}"
+            return part, words_of(part)
         if type(part) is ast.Expr and type(part.value) is ast.Constant or type(part) is ast.Raise:
             continue
         if type(part) is ast.Assert:

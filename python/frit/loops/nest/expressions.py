@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 
+from frit.loops.names import words_of
 from frit.loops.nest.complexes import is_complex
 from frit.loops.nest.forms import LARGEST, LEAST, Form, Forms, Symbol
 from frit.loops.nest.values import (
@@ -212,7 +213,7 @@ class Expressions:
     def operand(self, node: ast.expr) -> Item:
         method = getattr(self, "of_" + type(node).__name__, None)
         if method is None:
-            raise Refused(node, f"an expression: {type(node).__name__}")
+            raise Refused(node, words_of(node))
         return method(node)
 
     def number(self, node: ast.expr) -> Value:

@@ -327,6 +327,18 @@ class _Renaming(ast.NodeTransformer):
             self.outside.add(node.id)
         return ast.copy_location(ast.Name(node.id + self.path, node.ctx), node)
 
+    def visit_GeneratorExp(self, node: Any) -> Any:
+        """Its variables are its own; what it goes over first is read outside."""
+        first = node.generators[0]
+        over, first.iter = self.visit(first.iter), ast.Constant(None)
+        before = self.own
+        self.own = before | assigned_names([part.target for part in node.generators])
+        self.generic_visit(node)
+        self.own, first.iter = before, over
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp
+
 
 def _stores(value: Any) -> bool:
     """Whether it is a method that assigns what the nest has variables for."""
