@@ -547,6 +547,7 @@ LIMITS = """\
 | the least integer divided by -1 | is itself, as in NumPy, without its warning of an overflow |
 | an int64 beyond its range as the sum or difference of two numbers that are still to be computed | wraps round, as in NumPy, without its warning of an overflow |
 | `where=` and an `out=` that holds what the loop's type can't | the elements that the mask leaves out are not touched: NumPy converts them there and back, and may warn of it |
+| a warning of `x.sum()`, `np.sum(x)`, `np.mean(x)` and others that NumPy computes by Python code of its own (inf - inf) | names the program's line, as those of operators do: under the default filter each such line warns once. NumPy's names a line of NumPy's, and so the first sum of a program alone warns |
 | a call that warns and then falls back or fails | may give that warning twice: NumPy does the whole call again |
 | `np.longlong` | is `np.int64`: the same numbers under another name |
 | `np.load = mine`, `mock.patch("numpy.load")` | hold for your program; installed libraries go on to call NumPy's. New names (`np.int = int`) they find |

@@ -921,3 +921,20 @@ def test_what_is_set_on_an_array_warns_as_numpys_does(change, filters, recorded)
     program += f"r = x = np.arange(6.0)\ntry:\n    x.{change}\n"
     program += "except Exception as error:\n    r = [type(error).__name__, str(error)]"
     assert outcome(frit.numpy, program) == outcome(numpy, program)
+
+
+def test_sums_warn_at_the_programs_lines(python, file):
+    """NumPy's own Python code is what warns there: once for all sums of a program."""
+    program = file(
+        "program.py",
+        """
+        import numpy as np
+        x = np.array([np.inf, -np.inf, 1.0])
+        x.sum()
+        np.sum(x)
+        x.mean()
+        """,
+    )
+    lines = python("-m", "frit", program).stderr.splitlines()
+    places = [line.split(": ")[0].rpartition(":")[2] for line in lines if "Warning: " in line]
+    assert places == ["4", "5", "6"]
