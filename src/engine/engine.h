@@ -198,9 +198,12 @@ class Engine {
   template <std::size_t inputs>
   void commit_plain(Node& node);
   // All that is pending, into memory.
+  // Throws OutOfMemory where the memory of any is not to be had.
   void eval() {
     eval_recorded();
     fetch_all();
+    if (left_behind_) [[unlikely]]
+      std::rethrow_exception(left_behind_);
   }
   // The same, but what a device has made may stay there.
   void eval_recorded();
@@ -380,7 +383,12 @@ class Engine {
 
   struct Running;
   class HeldBack;
-  std::exception_ptr run(CachedPlan& cached);
+  // Nodes whose memory is not to be had. error: why, or null; has_last: the last one is among them.
+  struct LeftBehind {
+    std::exception_ptr error;
+    bool has_last = false;
+  };
+  LeftBehind run(CachedPlan& cached);
   void allocate_for(std::span<const Step> steps, Running& running);
   // All that the sweep's steps do; false: it can't be, and nothing has been done.
   bool run_in_sweep(const PlanSweep& sweep, std::span<const std::shared_ptr<KernelCode>> code,
@@ -455,6 +463,7 @@ class Engine {
   std::vector<Base*> slots_;
   Words key_;
   std::uint64_t segment_ = 1;
+  std::exception_ptr left_behind_;  // why the latest eval has left nodes, or null
   std::int64_t held_ = 0;
   std::int64_t held_at_limit_ = 0;  // when it first was too much
   double pending_cost_ = 0;

@@ -59,7 +59,9 @@ void Engine::eval_recorded() {
 }
 
 void Engine::eval(const Base* wanted, bool may_postpone) {
-  if (nodes_.empty() || running_) return;
+  if (running_) return;
+  left_behind_ = nullptr;
+  if (nodes_.empty()) return;
   running_ = true;
   due_ = false;
   const auto start = std::chrono::steady_clock::now();
@@ -95,9 +97,12 @@ void Engine::eval(const Base* wanted, bool may_postpone) {
   CachedPlan& cached = unread_.empty() ? plan_of(found) : plan_that_postpones(wanted, found);
   last_plan_ = cached.plan;
   last_nodes_ = cached.nodes;
-  if (const std::exception_ptr error = run(cached)) {
-    const bool is_of_wanted = wanted ? wanted->pending_writes > 0 : !may_postpone;
-    if (is_of_wanted) std::rethrow_exception(error);
+  const LeftBehind left = run(cached);
+  left_behind_ = left.error;
+  if (left.error) {
+    // Who asks for no array asks for what was recorded last, or has time.
+    const bool is_of_wanted = wanted ? wanted->pending_writes > 0 : left.has_last && !may_postpone;
+    if (is_of_wanted) std::rethrow_exception(left.error);
   }
 }
 
@@ -267,8 +272,7 @@ class Engine::HeldBack {
   std::vector<bool> touched_, written_;  // by slot
 };
 
-// Returns why some nodes are left, or null: their memory is not to be had.
-std::exception_ptr Engine::run(CachedPlan& cached) {
+Engine::LeftBehind Engine::run(CachedPlan& cached) {
   const Plan& plan = *cached.plan;
   ++cached.runs;
   Running running{.cached = cached, .nodes = nodes_, .slots = slots_, .temporaries = {}};
@@ -353,8 +357,9 @@ std::exception_ptr Engine::run(CachedPlan& cached) {
   fetch_pinned(running);
   silence_postponed(finished);
   for (std::uint32_t node : plan.unneeded) finished[node] = true;
+  const bool has_last = !finished.back();
   finish_nodes(finished);
-  return held_back.error;
+  return {.error = held_back.error, .has_last = has_last};
 }
 
 // Other threads look at these without the lock, to read the elements where they are 0.

@@ -133,7 +133,12 @@ void issue_float_warnings() {
   // Then nobody needs to know the state, which NumPy's functions change all the time.
   if (!has_pending() && !has_float_warnings()) return;
   know_float_state();
-  if (float_errors_are_immediate && has_pending()) eval();
+  if (float_errors_are_immediate && has_pending()) {
+    try {
+      eval();
+    } catch (const std::bad_alloc&) {  // of what somebody will read
+    }
+  }
   const std::vector<FloatWarning> warnings = take_float_warnings();
   for (auto first = warnings.begin(); first != warnings.end(); ++first) {
     const auto is_of_this_call = [&](const FloatWarning& w) { return is_of_one_call(w, *first); };

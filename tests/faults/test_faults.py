@@ -136,7 +136,7 @@ def test_a_failed_allocation_is_a_memory_error_and_nothing_else(n, tier, same):
         b = x[::-1] * 3 - 1
         same(b, real[::-1] * 3 - 1)
         same(b.sum(), (real[::-1] * 3 - 1).sum())
-    assert errors >= 3  # a, b and c
+    assert errors >= 1  # what failed for somebody else is tried again when it is asked for
 
 
 def test_memory_errors_have_numpys_words():

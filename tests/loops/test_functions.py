@@ -9,7 +9,6 @@ import functools
 import math
 import os
 import random
-import sys
 import textwrap
 
 import numpy as np
@@ -441,5 +440,4 @@ def test_the_variables_of_a_comprehension_are_no_others():
         if function is entropy:
             assert "Python: a list comprehension, line " in str(frit.explain(parallel))
         elif function is doubled:
-            compensates = sys.version_info >= (3, 12)
-            assert (parallel.__frit__.sites[0].calls == 1) != compensates
+            assert parallel.__frit__.sites[0].calls == 1

@@ -410,7 +410,8 @@ def place_of_definition(node: ast.FunctionDef) -> tuple[int, str]:
 
 def _spot(node: Any) -> Any:
     """A node of this kind where it stands, without what is in it."""
-    return ast.copy_location(type(node)(), node)
+    made = ast.Constant(None) if type(node) is ast.Constant else type(node)()
+    return ast.copy_location(made, node)
 
 
 def _returns(node: ast.stmt) -> bool:
