@@ -481,3 +481,51 @@ while not is_in_nest():
 sys.exit("done")
 """
     assert run(tmp_path, text) == (1, "", "done\n")
+
+
+WHILE_NUMPY_IS_IMPORTED = """
+import os, signal, sys
+
+class Alarm(Exception):
+    pass
+
+def raise_alarm(number, frame):
+    raise Alarm
+
+def during_the_import(event, given, sent=[]):
+    if event == "import" and given[0] == "numpy" and not sent:
+        sent.append(event)
+        os.kill(os.getpid(), signal.SIGALRM)
+
+signal.signal(signal.SIGALRM, raise_alarm)
+sys.addaudithook(during_the_import)
+
+import frit
+
+@frit.parallelize
+def work(n):
+    total = 0
+    for i in range(n):
+        total += i * i
+    return total
+
+assert "numpy" not in sys.modules
+try:
+    for _ in range(100):
+        work(100_000)
+except Alarm:
+    print("alarm")
+print(work(100_000), "numpy" in sys.modules)
+import numpy
+print(numpy.arange(3).sum())
+"""
+
+
+def test_a_handler_that_raises_while_the_engine_is_loaded_leaves_numpy_whole(tmp_path):
+    """Extensions can't be imported twice: what is half there stays so."""
+    path = tmp_path / "program.py"
+    path.write_text(WHILE_NUMPY_IS_IMPORTED)
+    done = subprocess.run(
+        [sys.executable, path], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.stdout, done.stderr) == ("alarm\n333328333350000 True\n3\n", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal
 import atexit
 import sys
 
@@ -90,10 +91,14 @@ def engine(is_asked_for: bool = False) -> Any:
         return None  # it is being imported, and has no C API yet
     if not has_numpy and not is_asked_for and not lost.is_worth_engine():
         return None
+    # A program's handler that raises would leave NumPy half imported, for good.
+    before = _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals())
     try:
         from frit import _core
     except ImportError:
         return None
+    finally:
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
     if not has_numpy:
         atexit.register(lost.note_use)
     return _core
