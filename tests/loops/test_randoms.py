@@ -638,7 +638,8 @@ def binomial_of(out, n, p):
         (choice_by, [np.array([np.nan, 0.5, 0.5, 0.0])]),
         *((choice_from, [row]) for row in (np.array([]), 0, -3, 1, [1, 2.5], [], [True, False])),
         *((binomial_of, [3, p]) for p in (1.5, -0.1, float("nan"))),
-        *((binomial_of, [n, 0.4]) for n in (-1, 0, 1000)),
+        *((binomial_of, [n, 0.4]) for n in (-1, 0, 1000, 5000, 10**6)),
+        *((binomial_of, [3, p]) for p in (1e300, -1e300, 0.0, 1.0)),
     ],
 )
 def test_what_numpy_refuses_to_choose_from_and_what_it_draws_otherwise(function, given):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -201,67 +202,71 @@ class Randoms:
         return Value("float", apply("Add", [middle, part]))
 
     def binomial(self, node: ast.AST, stream: Stream, n: Value, p: Value) -> Value:
-        """By inversion, as NumPy draws where no more than 30 are expected."""
+        """As NumPy draws where no more than 30 are expected."""
         w, apply = self.writer, self.writer.apply
         n = self.integer_of(node, n)
         self.require(n.form, 0, MOST_WIDTH)
         count, chance = self.emit(n, "l"), self.emit(self.to_float(node, p), "d")
-        zero, one, whole = w.constant(0.0, "d"), w.constant(1.0, "d"), w.constant(1, "l")
-        is_chance = [apply("GreaterEqual", [chance, zero]), apply("LessEqual", [chance, one])]
-        self.fail_where(apply("LogicalNot", [apply("LogicalAnd", is_chance)]))
-        is_likely = apply("Greater", [chance, w.constant(0.5, "d")])
-        rest = apply("Subtract", [one, chance])
-        rare = apply("Select", [is_likely, rest, chance])
-        other = apply("Subtract", [one, rare])
+        zero, half, one = (w.constant(x, "d") for x in (0.0, 0.5, 1.0))
+        is_likely = apply("Greater", [chance, half])
+        rare = apply("Select", [is_likely, apply("Subtract", [one, chance]), chance])
         trials = w.cast(count, "d")
         expected = apply("Multiply", [trials, rare])
-        self.fail_where(apply("Greater", [expected, w.constant(30.0, "d")]))
-        found, part, left = w.local("l"), w.local("d"), w.local("d")
-        w.write_local(found, w.constant(0, "l"))
 
-        def invert() -> None:
-            log = apply("Log1p", [apply("Negative", [rare])], "C")
-            none = apply("Exp", [apply("Multiply", [trials, log])], "C")
-            spread = apply("Add", [apply("Multiply", [expected, other]), one])
-            far = apply("Multiply", [w.constant(10.0, "d"), apply("Sqrt", [spread])])
-            bound = apply("Minimum", [trials, apply("Add", [expected, far])])
-            most = w.cast(bound, "l")
+        def all_of(*conditions: int) -> int:
+            return functools.reduce(lambda x, y: apply("LogicalAnd", [x, y]), conditions)
 
-            def begin() -> None:
-                w.write_local(found, w.constant(0, "l"))
-                w.write_local(part, none)
-                w.write_local(left, self.double(node, stream))
-
-            def go_on() -> None:
-                number = w.cast(w.read_local(found), "d")
-                before, here = w.read_local(part), apply("Subtract", [trials, number])
-                w.write_local(left, apply("Subtract", [w.read_local(left), before]))
-                here = apply(
-                    "Multiply", [apply("Multiply", [apply("Add", [here, one]), rare]), before]
-                )
-                w.write_local(part, apply("TrueDivide", [here, apply("Multiply", [number, other])]))
-
-            def step() -> None:
-                w.write_local(found, apply("Add", [w.read_local(found), whole]))
-                is_beyond = apply("Greater", [w.read_local(found), most])
-                w.branch(is_beyond, begin, go_on)
-
-            begin()
-            self.repeat(
-                node, lambda: apply("Greater", [w.read_local(left), w.read_local(part)]), step, 1
-            )
-
+        is_drawn = all_of(
+            apply("GreaterEqual", [chance, zero]),
+            apply("LessEqual", [chance, one]),
+            apply("LessEqual", [expected, w.constant(30.0, "d")]),
+        )
+        # What is to be drawn otherwise is not drawn here at all: it might never end.
+        self.fail_where(apply("LogicalNot", [is_drawn]))
         if isinstance(stream, PcgStream):  # a RandomState draws for nothing
-            some = [apply("NotEqual", [x, zero]) for x in (trials, chance)]
-            is_drawn = apply("LogicalAnd", some)
-            w.branch(is_drawn, invert)
-            is_likely = apply("LogicalAnd", [is_likely, is_drawn])
-        else:
-            invert()
+            is_drawn = all_of(is_drawn, *(apply("NotEqual", [x, zero]) for x in (trials, chance)))
+        found = w.local("l")
+        w.write_local(found, w.constant(0, "l"))
+        w.branch(is_drawn, lambda: self.invert(node, stream, found, trials, rare, expected))
         id = w.read_local(found)
         fewer = apply("Subtract", [count, id])
-        id = apply("Select", [is_likely, fewer, id])
+        id = apply("Select", [all_of(is_likely, is_drawn), fewer, id])
         return Value("int", id, form=self.forms.between(Form(), n.form))
+
+    def invert(
+        self, node: ast.AST, stream: Stream, found: int, trials: int, rare: int, expected: int
+    ) -> None:
+        """How many of the trials succeed: the first number that what was drawn does not exceed."""
+        w, apply = self.writer, self.writer.apply
+        one, whole = w.constant(1.0, "d"), w.constant(1, "l")
+        other = apply("Subtract", [one, rare])
+        log = apply("Log1p", [apply("Negative", [rare])], "C")
+        none = apply("Exp", [apply("Multiply", [trials, log])], "C")
+        spread = apply("Add", [apply("Multiply", [expected, other]), one])
+        far = apply("Multiply", [w.constant(10.0, "d"), apply("Sqrt", [spread])])
+        most = w.cast(apply("Minimum", [trials, apply("Add", [expected, far])]), "l")
+        part, left = w.local("d"), w.local("d")
+
+        def begin() -> None:
+            w.write_local(found, w.constant(0, "l"))
+            w.write_local(part, none)
+            w.write_local(left, self.double(node, stream))
+
+        def go_on() -> None:
+            number, before = w.cast(w.read_local(found), "d"), w.read_local(part)
+            w.write_local(left, apply("Subtract", [w.read_local(left), before]))
+            here = apply("Add", [apply("Subtract", [trials, number]), one])
+            here = apply("Multiply", [apply("Multiply", [here, rare]), before])
+            w.write_local(part, apply("TrueDivide", [here, apply("Multiply", [number, other])]))
+
+        def step() -> None:
+            w.write_local(found, apply("Add", [w.read_local(found), whole]))
+            w.branch(apply("Greater", [w.read_local(found), most]), begin, go_on)
+
+        begin()
+        self.repeat(
+            node, lambda: apply("Greater", [w.read_local(left), w.read_local(part)]), step, 1
+        )
 
     # ---- from words -------------------------------------------------------------------------
 
