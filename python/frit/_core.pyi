@@ -188,7 +188,7 @@ def current_source() -> tuple[str, int, str]:
 # ---- for tests -----------------------------------------------------------------------------------
 
 def fail_allocation(n: int) -> None:
-    """Lets the n-th allocation of an array's memory from now on fail; 0: none."""
+    """Lets the n-th allocation of an array's memory from now on fail; 0: none; below 0: all."""
 
 def let_float_errors_come_late() -> None:
     """NumPy's default errstate in this thread, as if no warning filter might act."""

@@ -197,8 +197,7 @@ class Engine {
   // The same of an elementwise node with so many inputs, whose arrays all have one layout.
   template <std::size_t inputs>
   void commit_plain(Node& node);
-  // All that is pending, into memory.
-  // Throws OutOfMemory where the memory of any is not to be had.
+  // All that is pending, into memory. Throws OutOfMemory where there is none for any of it.
   void eval() {
     eval_recorded();
     fetch_all();
@@ -269,7 +268,6 @@ class Engine {
   bool is_ready_on_device(KernelCode& code);
   // For who runs it by itself: that tier, for a launch of so much cost (LaunchShape); and, of an
   // interpreted one, what it took beyond that.
-  void wait_for_long_loops(KernelCode& code, const LaunchArguments& arguments, std::int64_t extent);
   const Executable& executable(KernelCode& code, double cost, Pace pace);
   void note_cost(KernelCode& code, double nanoseconds);
 
@@ -449,8 +447,10 @@ class Engine {
   void run_launch(const Step& step, KernelCode& code, Running& running);
   void run_combine(const Step& step, Running& running);
   void run_call(const Node& node);
-  SourcePosition source_of(const Node& node) const;
-  void order_warnings(std::size_t first);  // of one that runs, for warnings
+  // Of a user's kernel, where its loops would take the interpreter long.
+  void wait_for_long_loops(KernelCode& code, const LaunchArguments& arguments, std::int64_t extent);
+  SourcePosition source_of(const Node& node) const;  // of one that runs, for warnings
+  void order_warnings(std::size_t first);            // as they were recorded, from this one on
   // temporaries: the plan's, as pointers
   void diagnose(const Step& step, const CachedPlan& cached, std::span<std::byte* const> temporaries,
                 unsigned flags);

@@ -242,7 +242,8 @@ void make_room(State& s, std::int64_t more) {
   if (s.wanted_again > 0 && Clock::now() - s.last_wanted > soon) s.wanted_again = 0;
   while (s.figures.cached > std::max(kept_anyway, s.wanted_again)) {
     const auto last = std::prev(s.large.end());
-    if (s.given_back.size() < most_remembered) s.given_back.insert(last->first);
+    if (s.given_back.size() == most_remembered) s.given_back.clear();  // nobody came for them
+    s.given_back.insert(last->first);
     give_back(s, last);
   }
 }
@@ -292,10 +293,10 @@ void note_wanted_again(State& s, std::int64_t size) {
 }
 
 void count_down_to_failure(State& s) {
-  if (--s.fail_countdown == 0) throw std::bad_alloc();
+  if (s.fail_countdown < 0 || --s.fail_countdown == 0) throw std::bad_alloc();
 }
 inline void fail_if_asked(State& s) {
-  if (s.fail_countdown > 0) [[unlikely]]
+  if (s.fail_countdown != 0) [[unlikely]]
     count_down_to_failure(s);
 }
 

@@ -41,7 +41,7 @@ bool may_be_had(std::int64_t bytes);
 void release_cached();
 Figures figures();
 void reset_peak();
-// The n-th allocation from now on fails (tests); 0: none.
+// The n-th allocation from now on fails (tests); 0: none; below 0: all.
 void fail_after(std::int64_t n);
 
 }  // namespace frit::memory
