@@ -152,10 +152,16 @@ void Emitter::serial_loop(const Instr& instr, Value* begin, Value* end) {
   if (any_of(accumulators, [](const Accumulator& a) { return a.order == Order::Tree; }))
     return tree(accumulators, begin, end,
                 [&](Value* from, Value* to) { serial_leaf(instr, accumulators, from, to); });
+  const Instr* ending = ending_if(instr);
+  BasicBlock* ended = ending ? new_block("ended") : nullptr;
   const auto rounds = [&](Value* from, Value* to, unsigned count) {
     counted(from, to, count, [&](Value* index) {
       for (unsigned k = 0; k < count; ++k)
         body(instr, k ? builder_.CreateNSWAdd(index, int64(k)) : index, lanes_);
+      if (!ending) return;
+      BasicBlock* next = new_block("next");
+      builder_.CreateCondBr(holds_anywhere(ending->args[0]), next, ended);
+      builder_.SetInsertPoint(next);
     });
   };
   const auto all = [&](Value* from, Value* to) {
@@ -165,12 +171,28 @@ void Emitter::serial_loop(const Instr& instr, Value* begin, Value* end) {
     rounds(from, middle, rounds_at_once);
     rounds(middle, to, 1);
   };
-  if (!stop_ || has_loops(instr.body)) return all(begin, end);
-  counted(begin, end, rounds_between_looks, [&](Value* from) {
-    stop_if_asked();
-    Value* next = builder_.CreateNSWAdd(from, int64(rounds_between_looks));
-    all(from, builder_.CreateSelect(builder_.CreateICmpSLT(next, end), next, end));
-  });
+  if (!stop_ || has_loops(instr.body)) {
+    all(begin, end);
+  } else {
+    counted(begin, end, rounds_between_looks, [&](Value* from) {
+      stop_if_asked();
+      Value* next = builder_.CreateNSWAdd(from, int64(rounds_between_looks));
+      all(from, builder_.CreateSelect(builder_.CreateICmpSLT(next, end), next, end));
+    });
+  }
+  if (!ending) return;
+  builder_.CreateBr(ended);
+  builder_.SetInsertPoint(ended);
+}
+
+// In one of the lanes that are active.
+Value* Emitter::holds_anywhere(ValueId condition) {
+  Value* holds = bool_condition(value(condition));
+  if (!holds->getType()->isVectorTy()) {
+    is_branchy_ = true;
+    return holds;
+  }
+  return any(mask_ ? builder_.CreateAnd(mask_, holds) : holds);
 }
 
 void Emitter::vector_loop(const Instr& instr, Value* begin, Value* end) {
@@ -331,11 +353,6 @@ void Emitter::partial_part(const Instr& instr, Value* begin, Value* end, Value* 
 // Streaming stores need aligned addresses, and others that cross lines of the cache take up to
 // twice as long. A few iterations run first, until the first store is aligned; when the others are
 // then too, the main part may stream. (NumPy's large arrays begin 16 bytes behind a page.)
-
-const Instr* definition_in(const Block& block, ValueId id) {
-  const auto found = find_if(block, [&](const Instr& instr) { return instr.result == id; });
-  return found == block.end() ? nullptr : &*found;
-}
 
 namespace {
 

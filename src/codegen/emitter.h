@@ -84,9 +84,6 @@ struct Accumulator {
   Value* left[2] = {};  // Tree: left halves on the way down
 };
 
-// Of the block itself; null: none in it.
-const Instr* definition_in(const Block& block, ValueId id);
-
 class Emitter {
  public:
   Emitter(const Kernel& kernel, const EmitOptions& options, Formulas& formulas,
@@ -150,6 +147,7 @@ class Emitter {
   void stop_if_asked();
   void loop(const Instr& instr);
   void serial_loop(const Instr& instr, Value* begin, Value* end);
+  Value* holds_anywhere(ValueId condition);
   void vector_loop(const Instr& instr, Value* begin, Value* end);
   void vector_part(const Instr& instr, Value* begin, Value* end, Value* aligned);
   void whole_and_partial(const Instr& instr, Value* begin, Value* end);

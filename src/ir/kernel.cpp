@@ -1,6 +1,7 @@
 // kernel.cpp: facts about Kernels: trees of reductions, variance, the key of the code cache.
 #include "ir/kernel.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "ir/error.h"
@@ -37,6 +38,37 @@ bool raises_easily(const Instr& instr, DType from, DType to) {
   const Op op = instr.op;
   return instr.kind == InstrKind::Apply && may_warn(op, from) && op != Op::Add &&
          op != Op::Subtract && op != Op::Multiply && op != Op::Square && op != Op::MultiplyUnfused;
+}
+
+const Instr* definition_in(const Block& block, ValueId id) {
+  const auto found = std::ranges::find(block, id, &Instr::result);
+  return found == block.end() ? nullptr : &*found;
+}
+
+namespace {
+
+// Not of the round's number, and not of memory, which others may write.
+bool follows_from_locals(const Instr& loop, ValueId id) {
+  if (id == loop.result) return false;
+  const Instr* made = id == no_value ? nullptr : definition_in(loop.body, id);
+  if (!made || made->kind == InstrKind::ReadLocal) return true;
+  return is_pure(*made) && std::ranges::all_of(made->args, [&](ValueId arg) {
+           return follows_from_locals(loop, arg);
+         });
+}
+
+}  // namespace
+
+const Instr* ending_if(const Instr& loop) {
+  if (loop.parallel || loop.vector || !loop.reductions.empty()) return nullptr;
+  const Instr* found = nullptr;
+  for (const Instr& instr : loop.body) {
+    if (is_pure(instr) || instr.kind == InstrKind::Load || instr.kind == InstrKind::ReadLocal)
+      continue;
+    if (found || instr.kind != InstrKind::If || !instr.other.empty()) return nullptr;
+    found = &instr;
+  }
+  return found && follows_from_locals(loop, found->args[0]) ? found : nullptr;
 }
 
 const Instr& parallel_loop(const Kernel& kernel) {

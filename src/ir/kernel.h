@@ -197,6 +197,14 @@ bool is_pure(const Instr& instr);
 // share.
 bool raises_easily(const Instr& instr, DType from, DType to);  // of its first operand and its own
 
+// All that a loop in order does, where its condition, once it is false, stays so: nothing else
+// changes what that follows from. The loop may end with the first round in which it holds nowhere.
+// Null: there is no such If.
+const Instr* ending_if(const Instr& loop);
+
+// The instruction of this very block that defines a value; null: none does.
+const Instr* definition_in(const Block& block, ValueId id);
+
 // The root's parallel loop.
 const Instr& parallel_loop(const Kernel& kernel);
 

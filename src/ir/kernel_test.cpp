@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <complex>
+#include <functional>
+#include <vector>
 
 #include "ir/error.h"
 #include "ir/testing.h"
@@ -212,6 +214,54 @@ TEST(KernelVariance, makes_everything_written_in_a_while_on_lanes_vary) {
         [&] { make.write(count, make.apply(Op::Add, make.read(count), zero)); });
   });
   EXPECT_EQ(variance_of(make.kernel()).locals, (std::vector<bool>{true, true}));
+}
+
+// What ending_if says of a loop for k in [0, 3) with this body; the If stands last.
+bool ends_early(const std::function<ValueId(KernelMaker&, ValueId, int)>& body,
+                std::vector<Reduction> reductions = {}) {
+  KernelMaker make;
+  make.written(DType::Int64);
+  const int left = make.local(DType::Bool);
+  make.local(DType::Int64);
+  const ValueId zero = make.constant(std::int64_t{0}), three = make.constant(std::int64_t{3});
+  const ValueId yes = make.constant(DType::Bool, true);
+  make.parallel([&](ValueId) {
+    make.serial_loop(zero, three, [&](ValueId k) {
+      make.if_then(body(make, k, left), [&] { make.write(left, yes); });
+      return reductions;
+    });
+  });
+  const Kernel kernel = make.unverified();
+  const Instr& loop = parallel_loop(kernel).body.back();
+  const Instr* ending = ending_if(loop);
+  EXPECT_TRUE(!ending || ending == &loop.body.back());
+  return ending != nullptr;
+}
+
+TEST(KernelEndingIf, is_all_that_a_loop_does_under_a_condition_that_only_it_changes) {
+  const auto not_left = [](KernelMaker& make, ValueId, int left) {
+    return make.apply(Op::LogicalNot, make.read(left));
+  };
+  EXPECT_TRUE(ends_early(not_left));
+  EXPECT_FALSE(ends_early([](KernelMaker& make, ValueId k, int left) {
+    const ValueId early = make.apply(Op::Less, k, k);
+    return make.apply(Op::LogicalAnd, early, make.apply(Op::LogicalNot, make.read(left)));
+  })) << "it follows from the round";
+  EXPECT_FALSE(ends_early([](KernelMaker& make, ValueId, int) {
+    const ValueId loaded = make.load(0, {});
+    return make.apply(Op::Less, loaded, loaded);
+  })) << "it follows from memory";
+  EXPECT_FALSE(ends_early([&](KernelMaker& make, ValueId k, int left) {
+    make.write(1, k);
+    return not_left(make, k, left);
+  })) << "each round writes a local";
+  EXPECT_FALSE(ends_early([&](KernelMaker& make, ValueId k, int left) {
+    make.store(0, {{k}}, k);
+    return not_left(make, k, left);
+  })) << "each round stores";
+  EXPECT_FALSE(ends_early(not_left, {{Op::Add, 0, 1}})) << "each round adds to a sum";
+  EXPECT_TRUE(ends_early(
+      [](KernelMaker& make, ValueId, int) { return make.constant(DType::Bool, false); }));
 }
 
 TEST(KernelVerify, refuses_a_kernel_that_does_not_end_with_its_parallel_loop) {

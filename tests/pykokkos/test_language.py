@@ -76,6 +76,52 @@ def test_return_inside_loops() -> None:
     check(kernel, pk.int64)
 
 
+def test_loops_that_are_left_end() -> None:
+    """Their other rounds would take years."""
+
+    @pk.workunit
+    def one_exit(i, out, most):
+        for k in range(most):
+            if k * k > 10 * i:
+                out[i] = k
+                break
+
+    @pk.workunit
+    def same_for_all(i, out, most):
+        for k in range(3, most, 2):
+            if k > 20:
+                break
+            out[i] += k
+
+    @pk.workunit
+    def two_loops(i, out, most):
+        for j in range(most):
+            for k in range(most):
+                if j + k > i:
+                    if j < 2:
+                        break
+                    out[i] = 100 * j + k
+                    return
+                out[i] += 1
+            out[i] += 1000
+
+    @pk.workunit
+    def at_some_points(i, out, most):
+        if i % 3 == 1:
+            for k in range(most):
+                if k > i:
+                    break
+                if k % 2 == 0:
+                    continue
+                out[i] += k
+        out[i] -= 1
+
+    for kernel in (one_exit, same_for_all, two_loops, at_some_points):
+        check(kernel, pk.int64, most=2**60)
+        check(kernel, pk.int64, n=1, most=2**60)
+        check(kernel, pk.int64, most=4)
+
+
 def test_values_carried_from_round_to_round() -> None:
     @pk.workunit
     def kernel(i, out):

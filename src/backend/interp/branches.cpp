@@ -90,7 +90,10 @@ void Machine::if_lanes(const Step& step, std::int32_t first) {
   const std::uint8_t* const condition = conditions(step.in[0]);
   const std::int64_t count = count_true(condition, lanes_);
   if (count == lanes_) return execute(first, step.middle);
-  if (count == 0) return execute(step.middle, step.end);
+  if (count == 0) {
+    is_ended_ = step.ends_loop;
+    return execute(step.middle, step.end);
+  }
   Lane* const chosen = lanes_in(branch.chosen);
   Lane* const rest = lanes_in(branch.rest);
   split(condition, lanes_, chosen, rest);

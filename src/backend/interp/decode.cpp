@@ -8,6 +8,7 @@
 // there, so that it can write to its destination; kernel.h's values never change, so doing it later
 // gives the same result.
 #include <algorithm>
+#include <utility>
 
 #include "backend/interp/frame.h"
 #include "backend/interp/program.h"
@@ -398,7 +399,9 @@ class Decoder {
       take_locals(end);
       place.lane_index = instr.result;
     }
+    const Instr* const around = std::exchange(ending_, ending_if(instr));
     walk(instr.body, place);
+    ending_ = around;
     ++position_;
     add_reductions(instr, detail);
     if (instr.vector) {
@@ -497,7 +500,7 @@ class Decoder {
 
   void branch(const Instr& instr, Place place) {
     if (varies(instr.args[0])) return branch_by_lane(instr, place);
-    const std::int32_t first = add({.kind = StepKind::If});
+    const std::int32_t first = add({.kind = StepKind::If, .ends_loop = &instr == ending_});
     program_.steps[at(first)].in[0] = reg(instr.args[0]);
     walk(instr.body, place);
     program_.steps[at(first)].middle = static_cast<std::int32_t>(program_.steps.size());
@@ -506,7 +509,7 @@ class Decoder {
   }
   void branch_by_lane(const Instr& instr, Place place) {
     place.in_region = true;
-    const std::int32_t first = add({.kind = StepKind::IfLanes});
+    const std::int32_t first = add({.kind = StepKind::IfLanes, .ends_loop = &instr == ending_});
     program_.steps[at(first)].in[0] = reg(instr.args[0]);
     LaneBranch lanes{.chosen = frame_.take_block(4), .rest = frame_.take_block(4)};
     lanes.region = begin_region();
@@ -588,6 +591,7 @@ class Decoder {
   std::vector<Register> local_registers_;
   std::vector<Register> brief_;
   std::vector<Direct> directs_;
+  const Instr* ending_ = nullptr;  // of the innermost loop
   std::int32_t stream_bytes_ = 0;
   std::int32_t loops_seen_ = 0, regions_seen_ = 0;
   Position position_ = 0;

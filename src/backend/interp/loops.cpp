@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "backend/interp/kept_flags.h"
 #include "backend/interp/machine.h"
@@ -468,6 +469,7 @@ void Machine::serial_loop(const Step& step, const LoopDetail& detail, std::int32
       look_for_stop();
       std::memcpy(reg(detail.index), &index, sizeof index);
       execute(first, step.end);
+      if (std::exchange(is_ended_, false)) break;
     }
     return;
   }

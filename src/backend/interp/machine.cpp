@@ -125,10 +125,12 @@ void Machine::execute(std::int32_t first, std::int32_t end) {
         k = step.end - 1;
         break;
       case StepKind::If:
-        if (*conditions(step.in[0]))
+        if (*conditions(step.in[0])) {
           execute(k + 1, step.middle);
-        else
+        } else {
+          is_ended_ = step.ends_loop;
           execute(step.middle, step.end);
+        }
         k = step.end - 1;
         break;
       case StepKind::IfLanes:

@@ -141,6 +141,7 @@ class Machine {
   std::int64_t lanes_ = 1;            // in the current block
   // Where lanes are packed: the number of each in the vector loop's block.
   const Lane* places_ = nullptr;
+  bool is_ended_ = false;  // the innermost loop in order: its other rounds do nothing
 };
 
 }  // namespace frit::interp

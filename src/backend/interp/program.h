@@ -48,6 +48,7 @@ struct Step {
   std::uint8_t splat = 0;  // bit k: in[k] is uniform
   std::uint8_t size = 0;   // bytes of one element of the result, or of what is stored or copied
   bool is_silent = false;  // Apply ..: what it raises is nobody's concern: it compares NaNs
+  bool ends_loop = false;  // If, IfLanes: where it holds nowhere, the loop in order around it ends
   Register out = no_register;
   Register in[3] = {0, 0, 0};
   Register spare = no_register;  // a block of the frame for what can't be direct

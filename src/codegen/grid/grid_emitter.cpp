@@ -397,11 +397,28 @@ void GridEmitter::serial_loop(const Instr& instr, Value* begin, Value* end) {
   if (!sums.empty() && sums.front().is_tree)
     serial_tree(instr, sums, begin, end);
   else
-    counted(begin, end, int64(1), [&](Value* index) {
+    counted_until_ended(instr, begin, end, [&](Value* index) {
       body(instr, index);
       for (GridSum& sum : sums) take(sum, value(sum.reduction->value));
     });
   has_read_ = true;
+}
+
+// Where there are barriers, threads leave a loop together.
+void GridEmitter::counted_until_ended(const Instr& instr, Value* begin, Value* end,
+                                      const std::function<void(Value*)>& emit_body) {
+  const bool may_leave = code_.form != GridForm::Blocks || in_vector_;
+  const Instr* ending = may_leave ? ending_if(instr) : nullptr;
+  if (!ending) return counted(begin, end, int64(1), emit_body);
+  BasicBlock* ended = new_block("ended");
+  counted(begin, end, int64(1), [&](Value* index) {
+    emit_body(index);
+    BasicBlock* next = new_block("next");
+    builder_.CreateCondBr(truth(value(ending->args[0])), next, ended);
+    builder_.SetInsertPoint(next);
+  });
+  builder_.CreateBr(ended);
+  builder_.SetInsertPoint(ended);
 }
 
 void GridEmitter::vector_loop(const Instr& instr, Value* begin, Value* end) {

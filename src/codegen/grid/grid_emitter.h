@@ -72,6 +72,8 @@ class GridEmitter {
   void loop(const Instr& instr);
   void vector_loop(const Instr& instr, llvm::Value* begin, llvm::Value* end);
   void serial_loop(const Instr& instr, llvm::Value* begin, llvm::Value* end);
+  void counted_until_ended(const Instr& instr, llvm::Value* begin, llvm::Value* end,
+                           const std::function<void(llvm::Value*)>& emit_body);
   void body(const Instr& instr, llvm::Value* index);
   void barrier();
   // From begin on by `step`, as long as it is below `end`.
