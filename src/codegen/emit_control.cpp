@@ -3,6 +3,7 @@
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/MDBuilder.h>
 
 #include "codegen/code.h"
 #include "codegen/emitter.h"
@@ -498,6 +499,7 @@ void Emitter::controlled(const Block& instructions) {
 void Emitter::branch_if(const Instr& instr) {
   Value* condition = bool_condition(value(instr.args[0]));
   if (!condition->getType()->isVectorTy()) {
+    if (instr.fails && while_end_) return leave_if(condition, instr.body);
     const auto otherwise = [&] { controlled(instr.other); };
     if_then_else(
         condition, [&] { controlled(instr.body); },
@@ -536,6 +538,18 @@ void Emitter::while_loop(const Instr& instr) {
     scalar_while(instr);
 }
 
+// Behind it the condition is known not to hold.
+void Emitter::leave_if(Value* condition, const Block& instructions) {
+  BasicBlock* leaving = new_block("leaving");
+  BasicBlock* next = new_block("next");
+  builder_.CreateCondBr(condition, leaving, next,
+                        MDBuilder(context_).createUnlikelyBranchWeights());
+  builder_.SetInsertPoint(leaving);
+  controlled(instructions);
+  builder_.CreateBr(while_end_);
+  builder_.SetInsertPoint(next);
+}
+
 Value* Emitter::goes_on(const Instr& instr) {
   controlled(instr.other);
   Emitted read = load_local(instr.number);
@@ -545,6 +559,7 @@ Value* Emitter::goes_on(const Instr& instr) {
 // All lanes go on until none does.
 void Emitter::masked_while(const Instr& instr) {
   Value* around = mask_;
+  BasicBlock* const end_around = std::exchange(while_end_, nullptr);
   BasicBlock* before = builder_.GetInsertBlock();
   BasicBlock* test = new_block("while");
   BasicBlock* inside = new_block("inside");
@@ -564,6 +579,7 @@ void Emitter::masked_while(const Instr& instr) {
   builder_.CreateBr(test);
   builder_.SetInsertPoint(after);
   mask_ = around;
+  while_end_ = end_around;
 }
 
 // The condition stands before the loop and at its end: what one round has loaded or stored for the
@@ -575,6 +591,7 @@ void Emitter::scalar_while(const Instr& instr) {
   BasicBlock* inside = new_block("inside");
   BasicBlock* next = new_block("round");
   BasicBlock* after = new_block("after");
+  BasicBlock* const end_around = std::exchange(while_end_, after);
   builder_.CreateCondBr(goes_on(instr), run, after);
   builder_.SetInsertPoint(run);
   if (stop_ && !in_runs) stop_if_asked();
@@ -596,6 +613,7 @@ void Emitter::scalar_while(const Instr& instr) {
   }
   builder_.CreateBr(run);
   builder_.SetInsertPoint(after);
+  while_end_ = end_around;
 }
 
 }  // namespace frit::codegen

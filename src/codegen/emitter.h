@@ -148,6 +148,7 @@ class Emitter {
   void loop(const Instr& instr);
   void serial_loop(const Instr& instr, Value* begin, Value* end);
   Value* holds_anywhere(ValueId condition);
+  void leave_if(Value* condition, const Block& instructions);
   void vector_loop(const Instr& instr, Value* begin, Value* end);
   void vector_part(const Instr& instr, Value* begin, Value* end, Value* aligned);
   void whole_and_partial(const Instr& instr, Value* begin, Value* end);
@@ -304,7 +305,8 @@ class Emitter {
   const Effort effort_;
   bool is_improvable_ = false;
   bool is_branchy_ = false;
-  std::optional<bool> only_moves_;  // do all vector loops little else but load and store?
+  BasicBlock* while_end_ = nullptr;  // of the While around; null: its lanes end one by one
+  std::optional<bool> only_moves_;   // do all vector loops little else but load and store?
   Formulas& formulas_;
   llvm::Module& module_;
   llvm::LLVMContext& context_;

@@ -1,9 +1,10 @@
-// quiet.cpp: vectors of floats are compared by x86's quiet predicates.
+// quiet.cpp: floats are compared by x86's quiet predicates.
 //
 // NumPy says nothing where <, <=, > or >= meets a NaN. LLVM takes the predicates that raise invalid
 // then: the engine would look for an operation that was invalid in each launch that compares a NaN,
 // and where operands are overwritten could name a wrong one. With AVX the quiet predicates cost
-// nothing; SSE has none, and a single number's comparison would become a branch.
+// nothing; SSE has none. Where a single number's comparison chooses between floats it would become
+// a branch; where it alone decides a branch it is quiet as it is.
 #include "codegen/quiet.h"
 
 #include <llvm/ADT/STLExtras.h>
@@ -69,6 +70,17 @@ bool fills_registers(const Type& type) {
          vector->getPrimitiveSizeInBits() % bits_of_smallest == 0;
 }
 
+// One of single numbers whose truth is computed with.
+bool is_combined(const FCmpInst& comparison) {
+  const Type& type = *comparison.getOperand(0)->getType();
+  return (type.isFloatTy() || type.isDoubleTy()) &&
+         none_of(comparison.users(),
+                 [](const User* user) {
+                   return isa<SelectInst>(user) && user->getType()->isFloatingPointTy();
+                 }) &&
+         any_of(comparison.users(), [](const User* user) { return !isa<BranchInst>(user); });
+}
+
 }  // namespace
 
 void quiet_comparisons(Module& module, const Machine& machine) {
@@ -78,7 +90,8 @@ void quiet_comparisons(Module& module, const Machine& machine) {
       for (Instruction& instruction : make_early_inc_range(block)) {
         auto* comparison = dyn_cast<FCmpInst>(&instruction);
         if (!comparison || !raises_for_nans(*comparison) ||
-            !fills_registers(*comparison->getOperand(0)->getType()) ||
+            (!fills_registers(*comparison->getOperand(0)->getType()) &&
+             !is_combined(*comparison)) ||
             is_for_running_extreme(*comparison) ||
             (machine.has_avx512 && is_for_masked_extreme(*comparison)))
           continue;

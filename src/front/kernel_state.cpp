@@ -183,7 +183,7 @@ Expression KernelState::compute(Op op, std::span<const Expression> arguments, Ma
   Instr instr;
   instr.kind = InstrKind::Apply;
   instr.op = op;
-  instr.math = math;
+  instr.math = has_function(math, op, signature->in[0]) ? math : MathLibrary::Frit;
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const DType in = signature->in[k];
     if (arguments[k].is_literal() && wants_literal(op, k)) {
@@ -349,9 +349,10 @@ void KernelState::loop(const Expression& begin, const Expression& end,
 }
 
 void KernelState::branch(const Expression& x, const std::function<void()>& body,
-                         const std::function<void()>& otherwise) {
+                         const std::function<void()>& otherwise, bool fails) {
   Instr instr;
   instr.kind = InstrKind::If;
+  instr.fails = fails;
   instr.args[0] = condition(x, "if_");
   instr.body = nested(body);
   if (otherwise) instr.other = nested(otherwise);

@@ -53,7 +53,7 @@ class KernelState {
   void loop(const Expression& begin, const Expression& end,
             const std::function<void(Expression)>& body, LoopSums sums = LoopSums::Any);
   void branch(const Expression& condition, const std::function<void()>& body,
-              const std::function<void()>& otherwise);
+              const std::function<void()>& otherwise, bool fails = false);
   // rounds: about how many, 0 where nobody knows.
   void repeat(const std::function<Expression()>& condition, const std::function<void()>& body,
               int rounds = 0);

@@ -32,6 +32,10 @@
 // mask of lanes. A loop inside a vector loop has uniform bounds. A loop that is neither runs in
 // order. A loop may be both parallel and vector; a loop with reductions is not parallel.
 //
+// An If that `fails` has a body alone. It says in a local of its launch that what this does is
+// thrown away, and stands in a While that ends for that reason: what is left of the round may be
+// left out.
+//
 // Fetches of a vector loop change nothing: they say what loops behind it go on with.
 //
 // Reductions of a loop {op, value, local}: `value` is defined in the body; after the last iteration
@@ -119,6 +123,7 @@ struct Instr {
   bool streaming = false;  // Load, Store: of what the cache doesn't hold, and not soon again
   bool tree = false;       // Loop of a Routine: its float sums are NumPy's pairwise tree
   bool repeats = false;    // vector Loop: an iteration may run twice, as it reads nothing it writes
+  bool fails = false;      // If: what the launch does is thrown away where it holds (below)
   ValueId result = no_value;
   ValueId args[3] = {no_value, no_value, no_value};
   std::int32_t number = -1;           // argument or local

@@ -93,7 +93,7 @@ class Printer {
       case InstrKind::Loop:
         return loop(instr, depth);
       case InstrKind::If:
-        out_ << "if v" << instr.args[0] << '\n';
+        out_ << (instr.fails ? "fail if v" : "if v") << instr.args[0] << '\n';
         block(instr.body, depth + 1);
         if (!instr.other.empty()) {
           line(depth) << "else\n";

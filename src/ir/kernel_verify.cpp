@@ -107,6 +107,7 @@ class Verifier {
         return loop(instr, around);
       case InstrKind::If:
         check(type_of(instr.args[0]) == DType::Bool, "the condition of an If is Bool");
+        check(!instr.fails || instr.other.empty(), "an If that fails has no else");
         block(instr.body, {.in_vector = around.in_vector});
         block(instr.other, {.in_vector = around.in_vector});
         return;

@@ -269,9 +269,10 @@ void KernelWriter::fetch(Fetch what) { open_.back().instr.fetches.push_back(std:
 
 void KernelWriter::allow_repeats() { open_.back().instr.repeats = true; }
 
-void KernelWriter::open_if(ValueId condition) {
+void KernelWriter::open_if(ValueId condition, bool fails) {
   Open open;
   open.instr.kind = InstrKind::If;
+  open.instr.fails = fails;
   open.instr.args[0] = condition;
   open_.push_back(std::move(open));
   blocks_.emplace_back();

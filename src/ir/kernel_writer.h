@@ -46,7 +46,7 @@ class KernelWriter {
   void close_loop(std::vector<Reduction> reductions = {});
   void fetch(Fetch what);  // in the rounds of the innermost loop
   void allow_repeats();    // of the innermost loop
-  void open_if(ValueId condition);
+  void open_if(ValueId condition, bool fails = false);
   void open_else();
   void close_if();
   // While: open_while, write the condition, begin_while_body(value of it), the body, close_while.

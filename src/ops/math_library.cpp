@@ -171,6 +171,11 @@ std::string_view prefix_of(MathLibrary library) {
   return prefixes[static_cast<std::size_t>(library)];
 }
 
+bool has_function(MathLibrary library, Op op, DType in) {
+  if (library == MathLibrary::NumPy) return width_of(in) != none && number_of(op) != none;
+  return library == MathLibrary::C && c_function(op, in);
+}
+
 Loop loop(MathLibrary library, Op op, DType in) {
   if (library == MathLibrary::C)
     if (const CFunction* found = c_function(op, in)) return found->loop;

@@ -23,6 +23,9 @@ inline constexpr int math_library_count = 3;
 // "c." for messages and dumps; Frit's own has no prefix.
 std::string_view prefix_of(MathLibrary library);
 
+// Whether the library may have bits of its own there: a root, say, has not.
+bool has_function(MathLibrary library, Op op, DType in);
+
 // The library's function; Frit's own, where it has none for this op and type.
 Loop loop(MathLibrary library, Op op, DType in);
 // The library's function itself, T(T) or T(T, T), where T is the type of `in`; null: there is only

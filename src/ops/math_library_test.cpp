@@ -57,6 +57,9 @@ TEST(MathLibrary, LoopsGoThroughTheirOperands) {
 TEST(MathLibrary, WhatALibraryLacksIsFrits) {
   for (const MathLibrary library : {MathLibrary::C, MathLibrary::NumPy}) {
     EXPECT_EQ(loop(library, Op::Add, DType::Float64), loop(Op::Add, DType::Float64));
+    EXPECT_FALSE(has_function(library, Op::Floor, DType::Float64));
+    EXPECT_FALSE(has_function(library, Op::Sin, DType::Float16));
+    EXPECT_TRUE(has_function(library, Op::Sin, DType::Float64));
     EXPECT_EQ(loop(library, Op::Sin, DType::Float16), loop(Op::Sin, DType::Float16));
     EXPECT_EQ(function_of_numbers(library, Op::Add, DType::Float64), nullptr);
   }

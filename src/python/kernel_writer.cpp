@@ -116,11 +116,12 @@ class Writer {
         [&](const Expression& index) { body(number(index)); },
         tree ? LoopSums::Tree : LoopSums::Any);
   }
-  void branch(int condition, const nb::callable& body, nb::handle otherwise) {
+  // fails: what the nest does is thrown away where it holds.
+  void branch(int condition, const nb::callable& body, nb::handle otherwise, bool fails) {
     std::function<void()> other;
     if (!otherwise.is_none()) other = [&] { otherwise(); };
     state_.branch(
-        state_.value(condition), [&] { body(); }, other);
+        state_.value(condition), [&] { body(); }, other, fails);
   }
   void repeat(const nb::callable& condition, const nb::callable& body, int rounds) {
     state_.repeat([&] { return state_.value(nb::cast<int>(condition())); }, [&] { body(); },
@@ -209,7 +210,8 @@ void add_kernel_writer(PyObject* module_object) {
       .def("read_local", &Writer::read_local)
       .def("write_local", &Writer::write_local)
       .def("loop", &Writer::loop, "begin"_a, "end"_a, "body"_a, "tree"_a = false)
-      .def("branch", &Writer::branch, "condition"_a, "body"_a, "otherwise"_a = nb::none())
+      .def("branch", &Writer::branch, "condition"_a, "body"_a, "otherwise"_a = nb::none(),
+           "fails"_a = false)
       .def("repeat", &Writer::repeat, "condition"_a, "body"_a, "rounds"_a = 0)
       .def("reduce", &Writer::reduce)
       .def("finish", &Writer::finish);

@@ -161,7 +161,7 @@ class RoutineLowering {
       case InstrKind::Loop:
         return loop(instr);
       case InstrKind::If:
-        writer_.open_if(value(instr.args[0]));
+        writer_.open_if(value(instr.args[0]), instr.fails);
         block(instr.body, Place::Nested);
         if (!instr.other.empty()) {
           writer_.open_else();

@@ -571,7 +571,7 @@ void LaunchWriter::emit(const PlanNode& node) {
     case InstrKind::WriteLocal:
       return writer_.write_local(local(at(instr.number)), value(instr.args[0]));
     case InstrKind::If:
-      writer_.open_if(value(instr.args[0]));
+      writer_.open_if(value(instr.args[0]), instr.fails);
       emit_blocks({&instr.body}, node.body);
       if (!node.other.empty()) {
         writer_.open_else();

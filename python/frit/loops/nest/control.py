@@ -260,8 +260,7 @@ class Control:
         self.clear_unbound(assigned)
         self.env = _without(self.env, assigned)
 
-        failed = self.flag() if self.knowledge.whiles_fail else None
-        self.while_flags.append(failed)
+        failed = self.open_while()
 
         def holds() -> int:
             if not stops:
@@ -289,18 +288,31 @@ class Control:
                 self.round(node, loop)
 
         self.writer.repeat(test, body)
-        self.while_flags.pop()
+        self.close_while()
         self.open_loops.pop()
         self.bound = before
         self.end_of_loop(node, loop, stops)
 
-    def end_whiles_where(self, condition: int) -> None:
-        if self.while_flags and not self.knowledge.whiles_fail:
+    def open_while(self) -> int | None:
+        """The flag that ends it where something fails; None: nothing does in this nest."""
+        failed = self.flag() if self.knowledge.whiles_fail else None
+        if failed is not None and self.while_flags:
+            self.writer.write_local(failed, self.writer.read_local(self.while_flags[-1]))
+        self.while_flags.append(failed)
+        return failed
+
+    def end_while_where(self, condition: int) -> None:
+        """By a branch that is hardly ever taken, so nothing waits for it."""
+        place = self.while_flags[-1]
+        if place is None:
             self.knowledge.whiles_fail = True
             raise Again
-        for place in self.while_flags:
-            either = [self.writer.read_local(place), condition]
-            self.writer.write_local(place, self.writer.apply("LogicalOr", either))
+        self.writer.branch(condition, lambda: self.set_flag(place, True), fails=True)
+
+    def close_while(self) -> None:
+        failed = self.while_flags.pop()
+        if failed is not None:
+            self.fail_where(self.writer.read_local(failed))
 
     def round(self, node: ast.For | ast.While, loop: Leaving) -> None:
         if loop.skipped is not None:
@@ -457,8 +469,7 @@ class Control:
         assigned = self.assigned_in([node])
         self.loops.append(self.shown(node))
         self.open_loops.append(None)
-        failed = self.flag() if self.knowledge.whiles_fail else None
-        self.while_flags.append(failed)
+        failed = self.open_while()
         apply, read, write = self.writer.apply, self.writer.read_local, self.writer.write_local
         place = self.writer.local("l")
         write(place, first)
@@ -479,7 +490,7 @@ class Control:
                 body(Value("int", index, form=self.loose_form(LEAST, LARGEST)))
 
         self.writer.repeat(test, once)
-        self.while_flags.pop()
+        self.close_while()
         self.open_loops.pop()
 
     def first_round(self, first: int, last: int, one: Callable[[int], None]) -> int:

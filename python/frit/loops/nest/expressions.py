@@ -65,7 +65,7 @@ class Expressions:
     doubtful_binary: Any
     doubtful_unary: Any
     elementwise: Any
-    end_whiles_where: Any
+    end_while_where: Any
     fail_outside_of: Any
     flat_part: Any
     failures: int | None
@@ -76,6 +76,7 @@ class Expressions:
     lists: dict[str, ListPart]
     load: Any
     half_loose: set[int]
+    index_sums: set[ast.AST]
     loose: set[int]
     note_module: Any
     number_attribute: Any
@@ -92,6 +93,7 @@ class Expressions:
     is_within_now: Any
     small_part: Any
     surroundings: dict[str, Any]
+    while_flags: list[int | None]
     writer: Any
 
     # ---- values ---------------------------------------------------------------------------------
@@ -377,6 +379,12 @@ class Expressions:
         if kind is ast.Add or kind is ast.Sub:
             value = self.apply(_BINARY[kind][0], "int", *pair)
             value.form = x.form + y.form if kind is ast.Add else x.form - y.form
+            if node in self.index_sums and self.is_loose(x.form, y.form):
+                # Where three such numbers wrap, what comes out is no index.
+                self.require_moderate(x)
+                self.require_moderate(y)
+                value.form = self.loose_form(LEAST, LARGEST)
+                return value
         elif kind is ast.Mult:
             value = self.apply("Multiply", "int", *pair)
             if self.is_loose(x.form, y.form):
@@ -526,7 +534,8 @@ class Expressions:
 
         Until then it goes on with any numbers, so the Whiles around it end.
         """
-        self.end_whiles_where(condition)
+        if self.while_flags:
+            return self.end_while_where(condition)
         if self.failures is None:
             self.failures = self.writer.local("l")
         old = self.writer.read_local(self.failures)

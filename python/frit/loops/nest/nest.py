@@ -174,6 +174,7 @@ class NestWriter(
         self.boundless: set[str] = set()  # variables of which no bounds were found
         self.endless: set[str] = set()  # of which only a while's many rounds gave some
         self.while_flags: list[int | None] = []  # of the open Whiles: that something has failed
+        self.index_sums: set[ast.AST] = set()  # whose value is used as an index alone
         self.kept_rows: set[int] = set()  # arrays that variables are computed from
         self.parts: set[str] = set()  # variables that are rows or tuples
         self.counters: dict[str, int] = {}

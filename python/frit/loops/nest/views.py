@@ -47,6 +47,7 @@ class Views:
     require: Any
     truth_id: Any
     fail_where: Any
+    index_sums: set[ast.AST]
     is_half_loose: Any
     is_wary: bool
     is_loose: Any
@@ -99,6 +100,8 @@ class Views:
     def part(self, node: ast.Subscript, owner: View) -> View:
         """owner[..]: the guard makes sure that it is there."""
         written = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        for key in written:
+            self.index_sums |= _sums_in(key)
         keys = [key if isinstance(key, ast.Slice) else self.operand(key) for key in written]
         if type(keys[0]) is tuple and written[0] is node.slice:  # a list or a row picks several
             keys = [*keys[0]]
@@ -158,8 +161,8 @@ class Views:
         apply, zero = self.writer.apply, self.writer.constant(0, "l")
         id, size = self.emit(value, "l"), self.emit(span.extent, "l")
         id = apply("Select", [apply("Less", [id, zero]), apply("Add", [id, size]), id])
-        above, below = apply("GreaterEqual", [id, zero]), apply("Less", [id, size])
-        inside = apply("LogicalAnd", [above, below])
+        # One comparison, as what is below 0 is large without a sign.
+        inside = apply("Less", [self.writer.cast(id, "L"), self.writer.cast(size, "L")])
         self.fail_where(apply("LogicalNot", [inside]))
         form = self.forms.between(Form(), span.extent.form - Form((), 1))
         id = apply("Select", [inside, id, zero])
@@ -405,3 +408,18 @@ def _same_axis(x: Value | Span, y: Value | Span) -> bool:
         ends = x.start.form == y.start.form and x.extent.form == y.extent.form
         return ends and x.step == y.step
     return isinstance(x, Value) and isinstance(y, Value) and x.form == y.form
+
+
+def _sums_in(index: ast.expr) -> set[ast.AST]:
+    """The sums and differences that an index of no more than three numbers is."""
+    found: set[ast.AST] = set()
+    numbers = 0
+    left = [index]
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+            found.add(node)
+            left += node.left, node.right
+        else:
+            numbers += 1
+    return found if numbers <= 3 else set()
