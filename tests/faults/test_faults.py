@@ -221,6 +221,86 @@ def test_an_array_larger_than_memory_does_not_keep_others_from_being_read():
     assert shared.sum() == 500_500
 
 
+def test_arrays_that_one_larger_than_memory_reads_may_be_changed():
+    import frit.numpy as np
+
+    n = 1000
+    x, y = np.ones(n), np.ones(n)
+    large = np.broadcast_to(x, (10**10, n)) + y
+    x += 1
+    assert x.sum() == 2 * n
+    with memoryview(y) as view:  # others may write it, too
+        assert view[3] == 1
+        view[3] = 5
+    assert numpy.asarray(x)[5] == 2
+    x[0] = 7
+    assert x.sum() == 2 * n + 5 and y.sum() == n + 4
+    x += y
+    for array in (large, large[2, 3], large + 1, large.sum(0)):
+        with pytest.raises(MemoryError):
+            float(array.ravel()[0])
+    assert x.sum() == 3 * n + 9
+
+
+def test_what_no_memory_holds_is_lost_where_there_is_none_for_a_copy_of_what_it_reads():
+    import frit.numpy as np
+    from frit import _core
+
+    n = 300_000
+
+    def change(x, y):
+        a = x + y
+        x *= 2  # in one kernel with that
+        return a
+
+    def export(x, y):
+        a = x + y
+        numpy.asarray(x)[:] *= 2
+        return a
+
+    def through_others(x, y):
+        a = x + y
+        b = a * y
+        numpy.asarray(y)
+        x *= 2
+        return (b * x).sum()
+
+    for step in (change, export, through_others):
+        x, y = np.ones(n), np.ones(n)
+        float(x[0] + y[0])
+        _core.fail_allocation(-1)
+        try:
+            lost = step(x, y)
+            assert numpy.asarray(x).sum() == 2 * n
+        finally:
+            _core.fail_allocation(0)
+        for _ in range(2):
+            words = re.escape(f"for an array with shape ({n},) and data type float64")
+            with pytest.raises(MemoryError, match=words):
+                float(lost.ravel()[0])
+            with pytest.raises(MemoryError, match=words):
+                numpy.asarray(lost + 1)
+        x += y
+        assert x.sum() == 3 * n
+
+
+def test_an_array_that_needs_one_that_no_memory_holds_waits_for_it():
+    import frit.numpy as np
+    from frit import _core
+
+    x = np.ones(300_000)
+    float(x[0])
+    _core.fail_allocation(-1)
+    try:
+        a = x + 1
+        x += a
+        with pytest.raises(MemoryError):
+            numpy.asarray(x)
+    finally:
+        _core.fail_allocation(0)
+    assert x.sum() == 900_000 and a.sum() == 600_000
+
+
 def test_an_array_larger_than_memory_is_a_memory_error_when_asked_for(process):
     process("""
         import frit.numpy as np
