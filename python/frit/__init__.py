@@ -67,16 +67,14 @@ def __dir__() -> list[str]:
 def explain(x: Any = None) -> Any:
     """What would run (pending work) or has run (the last eval) as which kernels, and why not fewer.
 
-    Prints as text; in a notebook it draws the graph if Graphviz is installed. Of a function or
-    module with loops that may run as kernels: its source, with what each loop became.
+    Prints as text; in a notebook it draws the graph if Graphviz is installed. Of a function, class
+    or module: its source, with what each loop became.
     """
     # An attribute of a pending number would compute it.
     if callable(x) or issubclass(type(x), types.ModuleType):
         from frit.loops.report import LoopExplanation
 
-        loops = LoopExplanation.of(x)
-        if loops is not None:
-            return loops
+        return LoopExplanation.of(x)
     from frit.report.explain import Explanation
 
     return Explanation(x)

@@ -1296,6 +1296,99 @@ def test_explain_says_why_loops_without_a_decorator_stay_python(python, file):
     ]
 
 
+SHORT = "Python: it is too short"
+EXPLAINED = """
+    import numpy as np
+    import frit
+
+    def outer(a):
+        def inner(b):
+            for x in b:
+                {y for y in (x, 1)}
+            for i in range(len(b)):
+                b[i] += 1
+        for i in range(len(a)):
+            a[i] = a[i] + 1
+        inner(a)
+
+    @frit.parallelize
+    def decorated(a):
+        def inner(b):
+            for i in range(len(b)):
+                b[i] += 1
+        for i in range(len(a)):
+            a[i] += 1
+        inner(a)
+
+    async def later(a):
+        for x in a:
+            a[0] += x
+
+    def comprehension(a):
+        return [x * 2 for x in a]
+
+    def without_loops(a):
+        return a + 1
+
+    class WithLoops:
+        @property
+        def value(self):
+            for x in (1, 2):
+                {y for y in (x, 1)}
+            return 1
+
+        @frit.parallelize
+        def decorated(self, a):
+            while len(a) > 3:
+                del a[0]
+
+    class WithoutLoops:
+        pass
+
+    outer(np.ones(4))
+    decorated(np.ones(4))
+    pair = lambda a: [x for x in a], lambda a: a
+    for x in (outer, decorated, later, comprehension, without_loops, WithLoops, WithoutLoops,
+              np.sin, frit, *pair):
+        for line in str(frit.explain(x)).splitlines():
+            print(line.split("# ")[-1].strip() if "# " in line or line[2] != " " else "")
+"""
+
+
+def test_explain_has_a_sentence_for_whatever_may_have_loops(python, file):
+    program = file("program.py", EXPLAINED)
+
+    def told(*arguments):
+        return [x for x in python(*arguments, program).stdout.splitlines() if x]
+
+    decorated = ["Python: the function around it is not decorated, line 17", SHORT]
+    rest = [
+        "all of it runs as Python: loops of async functions are not looked at",
+        "it has no loops but comprehensions, which run as Python",
+        "it has no loops",
+    ]
+    ends = [
+        "no method of WithoutLoops has loops that are looked at",
+        "it is no function of Python's: it has no loops to look at",
+        "no loops of frit are looked at",
+        "it has no loops but comprehensions, which run as Python",
+        "it has no loops",
+    ]
+    deleted = "Python: a statement: Delete, line 44"
+    assert told("-m", "frit") == [
+        "Python: a set comprehension, line 8",
+        SHORT,
+        SHORT,
+        *decorated,
+        *rest,
+        "Python: a set comprehension, line 38",
+        deleted,
+        *ends,
+    ]
+    own = "its loops are looked at under `python -m frit` or with @frit.parallelize"
+    assert told() == [own, *decorated, *rest, deleted, *ends]
+
+
 AGAIN = {
     "a function": """
         import numpy as np

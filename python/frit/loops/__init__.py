@@ -113,11 +113,14 @@ class Parallelized:
             place.note_hopeless = weakref.WeakMethod(self.note_hopeless)
         return function_with(with_places(made, self.places), function)
 
-    def made_anew(self, cells: set[str]) -> types.CodeType:
-        """The function's code, in which places are numbers."""
+    def made_anew(self, cells: set[str], *, looks_inside: bool = False) -> types.CodeType:
+        """The function's code, in which places are numbers.
+
+        looks_inside: functions in it get places, too.
+        """
         import ast
 
-        from frit.loops.find.codes import compiled_function
+        from frit.loops.find.codes import codes_by_place, compiled_function
         from frit.loops.find.rewrite import Rewriter, Scope
         from frit.loops.find.trees import trees_of
         from frit.loops.names import copied, owner_of
@@ -130,7 +133,8 @@ class Parallelized:
             self.reason = "it is no function with statements"
             return self.code
         node = copied(source.node)
-        rewriter = Rewriter(trees_of(source.node))
+        codes = codes_by_place(source.code) if looks_inside else None
+        rewriter = Rewriter(trees_of(source.node), codes)
         rewriter.owner = owner_of(function)
         rewriter.function(node, Scope(source.code, cells=cells))
         self.get_refused = lambda: rewriter.refused

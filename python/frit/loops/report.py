@@ -1,11 +1,13 @@
-"""report.py: frit.explain of a function or module: its source, with what each loop became."""
+"""report.py: frit.explain of a function, class or module: the source, with what loops became."""
 
 from __future__ import annotations
 
 import ast
 import html
+import inspect
 import linecache
 import re
+import textwrap
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from typing import Any
 from frit import _activity
 from frit._importer import is_user_code
 from frit.loops import Parallelized, filled_cells, state_of
+from frit.loops.find.codes import all_codes
 from frit.loops.find.exits import number_of_exit
 from frit.loops.find.implicit import is_enabled
 from frit.loops.names import nodes_in, path_of
@@ -25,6 +28,7 @@ from frit.loops.run.reasons import MAYBE
 from frit.loops.run.site import Site
 from frit.translate.errors import TranslationError
 from frit.translate.flow import may_leave
+from frit.translate.source import source_of
 
 _KINDS = ("parallel", "reduction", "scan", "serial", "wavefront")
 _REASONS = (
@@ -45,6 +49,8 @@ _COLOURS = {
     "wavefront": "#558b2f",
     "python": "#9e9e9e",
 }
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _IN_ORDER = ("sum", "mean", "var", "std")  # NumPy's, whose terms have an order
 _DEPENDENCES = ("reads what an earlier iteration wrote", "writes what an earlier iteration read")
 
@@ -72,9 +78,10 @@ class LoopExplanation:
         first: int,
         reason: str = "",
         refused: Sequence[tuple[ast.For, ast.AST, str]] = (),
+        note: str = "",
     ) -> None:
         self.marks: dict[int, tuple[str, str]] = {}
-        self.reason = reason
+        self.note = f"all of it runs as Python: {reason}" if reason else note
         self.lines: list[Line] = []
         for place in places:
             self.add(place)
@@ -86,11 +93,12 @@ class LoopExplanation:
         last = max((x.end_lineno or 0 for x in loops), default=first)
         for number in range(first, last + 1):
             text = linecache.getline(file, number).rstrip()
-            self.lines.append(Line(number, text, *self.marks.get(number, ())))
+            if number > 0:
+                self.lines.append(Line(number, text, *self.marks.get(number, ())))
 
     @classmethod
-    def of(cls, x: Any) -> LoopExplanation | None:
-        """Of a function or a module; None: it has no loops that are looked at."""
+    def of(cls, x: Any) -> LoopExplanation:
+        """Of a function, class or module."""
         state = state_of(x)
         if state is not None:
             state.prepare()
@@ -100,18 +108,45 @@ class LoopExplanation:
             )
         if isinstance(x, types.ModuleType):
             found = [p for p in alive(places) if p.space is vars(x) or p.file == _file_of(x)]
-            return cls(sorted(found, key=_line), _file_of(x), 1) if found else None
-        code = getattr(getattr(x, "__func__", x), "__code__", None)
+            if not found:
+                return cls([], "", 0, note=f"no loops of {x.__name__} are looked at")
+            return cls(sorted(found, key=_line), _file_of(x), 1)
+        if isinstance(x, type):
+            return cls.of_class(x)
+        function = getattr(x, "__func__", x)
+        code = getattr(function, "__code__", None)
         if not isinstance(code, types.CodeType):
-            return None
-        found = [*without_places.get(getattr(x, "__func__", x), ())]
-        found += places_of(code, x.__globals__)
-        if not found and hasattr(x, "__wrapped__"):
+            return cls([], "", 0, note="it is no function of Python's: it has no loops to look at")
+        found, refused = _loops_of(function)
+        if not (found or refused) and hasattr(x, "__wrapped__"):
             return cls.of(x.__wrapped__)
-        refused = _refused_in(getattr(x, "__func__", x))
-        if not found and not refused:
-            return None
-        return cls(found, code.co_filename, code.co_firstlineno, refused=refused)
+        note = "" if found or refused else _note_on(function)
+        return cls(found, code.co_filename, code.co_firstlineno, refused=refused, note=note)
+
+    @classmethod
+    def of_class(cls, x: type) -> LoopExplanation:
+        """All its methods, from the first one on that has loops."""
+        codes: list[types.CodeType] = []
+        found: list[Place] = []
+        refused: list[Any] = []
+        for member in vars(x).values():
+            method = getattr(member, "fget", getattr(member, "__func__", member))
+            state = state_of(method)
+            if state is not None:
+                state.prepare()
+                loops = [*state.places], [*state.refused]
+            elif isinstance(method, types.FunctionType):
+                loops = _loops_of(method)
+            else:
+                continue
+            if any(loops):
+                codes.append(state.code if state is not None else method.__code__)
+                found += loops[0]
+                refused += loops[1]
+        if not codes:
+            return cls([], "", 0, note=f"no method of {x.__name__} has loops that are looked at")
+        first = min(codes, key=lambda code: code.co_firstlineno)
+        return cls(found, first.co_filename, first.co_firstlineno, refused=refused)
 
     def add(self, place: Place) -> None:
         site = place.binding.site if place.binding is not None else None
@@ -154,8 +189,8 @@ class LoopExplanation:
         lines = [
             f"{x.number:5}  {x.text}" + (f"    # {x.mark}" if x.mark else "") for x in self.lines
         ]
-        if self.reason:
-            lines.append(f"  all of it runs as Python: {self.reason}")
+        if self.note:
+            lines.append(f"  {self.note}")
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -175,24 +210,61 @@ class LoopExplanation:
                 f'{html.escape(line.text)}<span style="color: {colour or "inherit"}">'
                 f"{mark}</span></div>"
             )
-        if self.reason:
-            rows.append(f"<div>all of it runs as Python: {html.escape(self.reason)}</div>")
+        if self.note:
+            rows.append(f"<div>{html.escape(self.note)}</div>")
         return f'<pre style="line-height: 1.3">{"".join(rows)}</pre>'
 
 
+def _loops_of(function: Any) -> tuple[list[Place], list[Any]]:
+    """The places of a function without a decorator, and its loops that are no nests."""
+    found = [*without_places.get(function, ())]
+    for code in all_codes(function.__code__):
+        found += places_of(code, function.__globals__)
+    return found, _refused_in(function)
+
+
+def _is_looked_at(function: Any) -> bool:
+    is_on = _activity.is_active() and is_enabled() and type(function) is types.FunctionType
+    return is_on and is_user_code(function.__globals__)
+
+
 def _refused_in(function: Any) -> list[Any]:
-    """Loops of a function without a decorator that are no nests: nobody has noted them."""
-    is_looked_at = _activity.is_active() and is_enabled() and type(function) is types.FunctionType
-    if not is_looked_at or not is_user_code(function.__globals__):
+    """Nobody has noted them."""
+    if not _is_looked_at(function):
         return []
     state = Parallelized(function)
     try:
-        state.made_anew(filled_cells(function))
+        state.made_anew(filled_cells(function), looks_inside=True)
     except (TranslationError, RecursionError):
         return []
     for place in state.places:
         places.discard(place)
     return state.refused
+
+
+def _tree_of(function: Any) -> ast.AST:
+    """An async function's, too."""
+    try:
+        return source_of(function).node
+    except TranslationError:
+        return ast.parse(textwrap.dedent(inspect.getsource(function)))
+
+
+def _note_on(function: Any) -> str:
+    """Why nothing is said of its loops."""
+    try:
+        kinds = {*map(type, ast.walk(_tree_of(function)))}
+    except (OSError, SyntaxError, RecursionError):
+        return "its source is not there"
+    if kinds.isdisjoint(_LOOPS):
+        if kinds.isdisjoint(_COMPREHENSIONS):
+            return "it has no loops"
+        return "it has no loops but comprehensions, which run as Python"
+    if ast.AsyncFunctionDef in kinds:
+        return "all of it runs as Python: loops of async functions are not looked at"
+    if not _is_looked_at(function):
+        return "its loops are looked at under `python -m frit` or with @frit.parallelize"
+    return "its loops are not looked at"
 
 
 def _file_of(module: types.ModuleType) -> str:

@@ -82,6 +82,19 @@ def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
     return (c for c in code.co_consts if isinstance(c, types.CodeType))
 
 
+def codes_by_place(module: types.CodeType) -> dict[tuple[int, str], types.CodeType]:
+    """The functions' codes, by first line and name, where there is one."""
+    found: dict[tuple[int, str], types.CodeType | None] = {}
+    due = [module]
+    for code in due:
+        for inner in code.co_consts:
+            if isinstance(inner, types.CodeType):
+                due.append(inner)
+                key = inner.co_firstlineno, inner.co_name
+                found[key] = None if key in found else inner
+    return {key: code for key, code in found.items() if code is not None}
+
+
 def has_own_loops(code: types.CodeType) -> bool:
     """Whether there are loops in it, or comprehensions, where these are compiled as parts of it."""
     text = code.co_code[::2]

@@ -19,7 +19,7 @@ from typing import Any
 
 from frit._quiet import without_collections, without_warnings
 from frit.loops.find import parts
-from frit.loops.find.codes import compile_quietly, replaced, with_places
+from frit.loops.find.codes import codes_by_place, compile_quietly, replaced, with_places
 from frit.loops.find.decorators import is_harmless
 from frit.loops.find.kept import content_of_module, note_origin
 from frit.loops.find.peel import private_names
@@ -145,19 +145,6 @@ def note(places: list[Place], file: str, nodes: Sequence[ast.AST]) -> None:
     for place in places:
         place.file = file
         place.shared = shared
-
-
-def codes_by_place(module: types.CodeType) -> dict[tuple[int, str], types.CodeType]:
-    """The functions' codes, by first line and name, where there is one."""
-    found: dict[tuple[int, str], types.CodeType | None] = {}
-    due = [module]
-    for code in due:
-        for inner in code.co_consts:
-            if isinstance(inner, types.CodeType):
-                due.append(inner)
-                key = inner.co_firstlineno, inner.co_name
-                found[key] = None if key in found else inner
-    return {key: code for key, code in found.items() if code is not None}
 
 
 def _makes_threads(node: ast.AST) -> bool:

@@ -143,7 +143,10 @@ class Rewriter:
             return self.leave(node, "the function's decorator may read its code")
         code = self.codes.get(place_of_definition(node))
         if code is None:
-            return self.leave(node, "several functions stand in this line")
+            # A decorator's rewriter knows no other function's.
+            shares_line = "several functions stand in this line"
+            is_inner = "the function around it is not decorated"
+            return self.leave(node, shares_line if self.codes else is_inner)
         return self.function(node, Scope(code, cells=cells & set(code.co_freevars)))
 
     def leave(self, node: ast.FunctionDef, why: str) -> None:
