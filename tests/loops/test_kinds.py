@@ -151,7 +151,31 @@ def doubtful_sums(n, w, out):
     return s, t
 
 
-MAY_RETURN = [clipped, falls_back, whole_numbers, unbound, bounded, doubtful_sums]
+def truth(n, w, out):
+    seen = False
+    for i in range(n):
+        seen = seen
+        if w[i % 3] > 1:
+            seen = w[i % 3] < 2
+        out[i] = seen
+    return seen
+
+
+def truths(n, w, out):
+    seen = small = False
+    for i in range(n):
+        seen = seen
+        if w[i % 3] > 1:
+            seen = w[i % 3] < 2
+        if w[i % 3] < 0.5:
+            small = i % 2 == 0
+        elif i % 5 == 4:
+            small = w[i % 3] > 2
+        out[i] = seen or small
+    return seen, small
+
+
+MAY_RETURN = [clipped, falls_back, whole_numbers, unbound, bounded, doubtful_sums, truth, truths]
 
 
 @pytest.mark.parametrize("function", MAY_RETURN)

@@ -39,7 +39,7 @@ class Inputs:
 
 # What a variable's counter says instead, where it may have become one of Python's kinds again. Of
 # an int and a float the larger is what their sum is (doubt.py).
-TOLD = {"float": -1, "int": -2, "complex": -3}
+TOLD = {"float": -1, "int": -2, "complex": -3, "bool": -4}
 ARRAY = "A"  # a variable that is changed in place: it remains what it is, and is no result
 
 

@@ -257,6 +257,8 @@ class Plan:
                 given.append(float(found[first].real))
             elif count == TOLD["int"]:
                 given.append(int(found[first].real))
+            elif count == TOLD["bool"]:
+                given.append(bool(found[first]))
             else:
                 given.append(_result(found, first, output.shape, arrays))
         return given
