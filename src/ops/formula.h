@@ -446,7 +446,10 @@ F fmod_float(F x, F y) {
   F size = absolute(y);
   F signed_rest = sign_bit(x) ? -rest : rest;
   F fixed = (sign_bit(signed_rest) & (signed_rest != 0)) ? signed_rest + size : signed_rest;
-  return quotient == 0 ? x : copy_sign(fixed, x);
+  // A NaN has the sign of the operand that it comes from, or the one that the machine makes.
+  F undefined = quotient != quotient ? quotient : rest;
+  F result = undefined != undefined ? undefined : copy_sign(fixed, x);
+  return quotient == 0 ? x : result;
 }
 
 // What NumPy makes of fmod's result.

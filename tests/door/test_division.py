@@ -56,6 +56,21 @@ def test_all_quotients_of_bytes_are_exact(kind):
             assert numpy.array_equal(expected, found), y
 
 
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("times", [1, 100, 5000])
+def test_rests_of_floats_have_numpys_bytes(kind, times, tier):
+    import frit.numpy as np
+
+    numbers = [0.0, 1.0, 2.5, 1e-3, 7.0, numpy.inf, numpy.nan]
+    values = numpy.array(numbers + [-x for x in numbers], kind)
+    x, y = (numpy.tile(a.ravel(), times) for a in numpy.meshgrid(values, values))
+    with numpy.errstate(all="ignore"):
+        expected, found = numpy.fmod(x, y), np.fmod(np.array(x), np.array(y))
+        assert numpy.asarray(found).tobytes() == expected.tobytes()
+        for a, b in zip(x[: values.size**2], y, strict=False):
+            assert np.fmod(a, b).tobytes() == numpy.fmod(a, b).tobytes(), (a, b)
+
+
 @pytest.mark.parametrize("n", [1, 100, 5000])
 def test_doubles_become_halves_in_one_rounding(n, tier):
     import frit.numpy as np
