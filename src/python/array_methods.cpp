@@ -667,6 +667,8 @@ struct Resize {
     if (size == old.size()) return set(*reshape_window(in_order(), shape));
     if (!owns_data(object))
       raise(PyExc_ValueError, "cannot resize this array: it does not own its data");
+    // What a look at its address has left (x.ctypes) is no reference, unless somebody has it.
+    if (object.pinned && Py_REFCNT(object.pinned) == 1) Py_CLEAR(object.pinned);
     // The caller's own two: the name of the array, and the call.
     const bool is_referenced = Py_REFCNT(self) > 2 || object.weak_references != nullptr;
     if (checks_references && (is_referenced || old.base()->handles > 1)) refuse_referenced();

@@ -227,6 +227,9 @@ PIECES = {
         x = np.ones((2, 2), "f4"); x @= np.ones((2, 2), "c8")
         x = np.ones((2, 2), "f4"); x @= np.ones((2, 2)); r = x
         x = np.array(e); x.resize((2, 2), refcheck=False); r = (x, np.array(e).flags.owndata)
+        x = np.arange(6.0); x.ctypes.data, x.__array_interface__; x.resize(4); r = x
+        x = np.arange(6.0); x.ctypes.data; r = x[1:]; x.resize(4)
+        x = np.arange(6.0); r = x.ctypes; x.resize(4)
         v[::-2].resize((3,))
         v[::-2].resize((-1, 3))
         np.ones(3).resize((-1, 3))
