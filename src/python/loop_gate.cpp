@@ -293,8 +293,30 @@ struct Call {
   PyObject* no;
   bool is_whole = true;  // nothing is left of the loop behind a yes
 };
+
+// What a handler of the program's signals raises in code of ours is the program's: its traceback
+// begins behind (frit/_signals.py).
+PyObject* without_our_frames(PyObject* found) {
+  if (found) [[likely]]
+    return found;
+  PyObject *type, *error, *trace;
+  PyErr_Fetch(&type, &error, &trace);
+  PyErr_NormalizeException(&type, &error, &trace);
+  if (trace) PyException_SetTraceback(error, trace);
+  const Ref module = Ref::steal(PyImport_ImportModule("frit._signals"));
+  const Ref left =
+      Ref::steal(module ? PyObject_CallMethod(module.get(), "leave_out", "O", error) : nullptr);
+  if (left) {
+    Py_XDECREF(trace);
+    PyErr_Restore(type, error, PyException_GetTraceback(error));
+  } else {  // by another signal
+    for (PyObject* part : {type, error, trace}) Py_XDECREF(part);
+  }
+  return nullptr;
+}
+
 PyObject* answer(PyObject* object, const Call& call) {
-  return guarded([&]() -> PyObject* {
+  return without_our_frames(guarded([&]() -> PyObject* {
     Gate& gate = gate_of(object);
     const std::optional<double> seconds = gate.seconds(call.passed.data(), call.passed.size());
     const bool is_as_told = gate.depth == 0 && is_alike(gate.told, Verdict::Short);
@@ -334,7 +356,7 @@ PyObject* answer(PyObject* object, const Call& call) {
     gate.note_in_vain();
     if (choice.is_timed || gate.depth > 0) start_clock();
     return Py_NewRef(call.no);
-  });
+  }));
 }
 
 PyObject* take(PyObject* object, PyObject* const* passed, Py_ssize_t count) {

@@ -214,6 +214,36 @@ for function in (*functions, *map(frit.parallelize, functions)):
     assert (code, out.splitlines()) == (0, expected), err
 
 
+def test_tracebacks_of_short_nests_show_the_programs_frames_alone(tmp_path):
+    text = f"""{SETUP}
+import traceback
+
+def total(s, n):
+    for i in range(n):
+        s += i * 0.5
+    return s
+
+def work():
+    for _ in iter(int, 1):
+        total(1.0, 3000)
+
+def alarm(number, frame):
+    raise Alarm
+
+found = set()
+for trial in range(60):
+    signal.signal(signal.SIGALRM, (alarm, signal.default_int_handler)[trial % 2])
+    signal.setitimer(signal.ITIMER_REAL, 0.02 + trial * 1e-4 if trial else 0.5)
+    try:
+        work()
+    except (Alarm, KeyboardInterrupt) as error:
+        found.update(frame.name for frame in traceback.extract_tb(error.__traceback__))
+print(*sorted(found))
+"""
+    code, out, err = run(tmp_path, text)
+    assert (code, out) == (0, "<module> alarm total work\n"), err
+
+
 # Guessed to be short: nobody knows how often a While goes round.
 WHILE = """
 import subprocess
