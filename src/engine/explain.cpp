@@ -8,11 +8,8 @@
 namespace frit {
 namespace {
 
-std::string shape_text(std::span<const std::int64_t> shape) {
-  std::string s = "(";
-  for (std::size_t k = 0; k < shape.size(); ++k) s += (k ? ", " : "") + std::to_string(shape[k]);
-  return s + (shape.size() == 1 ? ",)" : ")");
-}
+// As Python writes it.
+std::string shape_text(const Layout& layout) { return shape_words(layout.shape(), ", "); }
 
 std::string bytes_text(std::int64_t bytes) {
   std::ostringstream out;
@@ -175,11 +172,11 @@ std::string NodeLabel::text() const {
   if (kind == NodeKind::Call) return call;
   if (kind == NodeKind::Routine)
     return (is_loop ? "loop nest of " : "user kernel of ") + std::to_string(parameters) +
-           " arrays over " + shape_text(domain->shape()) +
+           " arrays over " + shape_text(*domain) +
            (has_lanes ? ", with lanes along loops inside" : "");
   std::string s = called(op);
   if (kind == NodeKind::Reduce) s += ".reduce";
-  return s + " " + std::string(info(dtype).name) + shape_text(domain->shape());
+  return s + " " + std::string(info(dtype).name) + shape_text(*domain);
 }
 
 std::string Engine::explain(bool dot) {

@@ -5,12 +5,6 @@
 
 namespace frit {
 
-std::string shape_words(std::span<const std::int64_t> shape) {
-  std::string words = "(";
-  for (std::size_t k = 0; k < shape.size(); ++k) words += (k ? "," : "") + std::to_string(shape[k]);
-  return words + (shape.size() == 1 ? ",)" : ")");
-}
-
 bool broadcasts_to(std::span<const std::int64_t> from, std::span<const std::int64_t> shape) {
   if (from.size() > shape.size()) return false;
   const std::size_t lead = shape.size() - from.size();

@@ -35,9 +35,6 @@ LayoutRef layout_behind(const Array& a, std::size_t indexed);
 // NumPy's broadcast shape; throws ValueError with NumPy's words.
 std::vector<std::int64_t> broadcast_shapes(std::span<const std::span<const std::int64_t>> shapes);
 
-// A shape as NumPy's messages write it: (2,3), (4,), ().
-std::string shape_words(std::span<const std::int64_t> shape);
-
 // Does an array of this shape fit `shape` as it is?
 bool broadcasts_to(std::span<const std::int64_t> from, std::span<const std::int64_t> shape);
 

@@ -203,12 +203,6 @@ class Program {
     return held_[static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(held_.size())))];
   }
 
-  static std::string shape_text(const Extents& shape) {
-    std::string words = "(";
-    for (std::int64_t n : shape) words += std::to_string(n) + ",";
-    return words + ")";
-  }
-
   Extents random_shape() {
     const std::int64_t ndim = random_.below(4);
     Extents shape;
@@ -235,7 +229,7 @@ class Program {
     std::memcpy(begin_export(a), v.memory->data(),
                 static_cast<std::size_t>(v.size() * size_of(dtype)));
     end_export(a.base());
-    log_ << "a" << names_ << " = new " << info(dtype).name << shape_text(shape) << "\n";
+    log_ << "a" << names_ << " = new " << info(dtype).name << shape_words(shape) << "\n";
     hold(a, v);
   }
 
@@ -568,7 +562,7 @@ class Program {
     if (shape != held.view.shape || held.array.dtype() != held.view.dtype)
       throw Difference(frit::text(
           "a", held.name, " has another shape or type: ", info(held.array.dtype()).name,
-          shape_text(shape), " for ", info(held.view.dtype).name, shape_text(held.view.shape)));
+          shape_words(shape), " for ", info(held.view.dtype).name, shape_words(held.view.shape)));
     if (held.array.size() == 0) return;
     const std::byte* data = read(held.array);
     View got = held.view;

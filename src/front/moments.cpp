@@ -1,4 +1,6 @@
 // moments.cpp: means and variances, step by step and in the types in which NumPy computes them.
+#include "front/moments.h"
+
 #include <algorithm>
 
 #include "frit/frit.h"
@@ -19,16 +21,22 @@ std::optional<DType> summing_type(DType dtype) {
   return DType::Float64;
 }
 
-// In float64, as NumPy divides by its count, which is an integer.
-Array quotient(const Array& sum, double count) {
-  return apply(Op::TrueDivide, {sum, Scalar::of(DType::Float64, count)});
-}
-Array divided(const Array& sum, double count) {
-  const Array wide = quotient(sum, count);
-  return wide.dtype() == sum.dtype() ? wide : astype(wide, sum.dtype());
+}  // namespace
+
+Array divided_sum(const Array& sum, double count, DType result) {
+  const DType dtype = sum.dtype();
+  // Where float32 has the count, its quotient is that of float64, rounded.
+  const bool has_count = static_cast<double>(static_cast<float>(count)) == count;
+  const bool is_exact =
+      dtype == DType::Float64 || (dtype == DType::Float32 && result == dtype && has_count);
+  const DType wide = is_exact ? dtype : is_complex(dtype) ? DType::Complex128 : DType::Float64;
+  const Scalar divisor = wide == DType::Float32 ? Scalar::of(wide, static_cast<float>(count))
+                                                : Scalar::of(wide, count);  // + 0i
+  const Array quotient = apply(Op::TrueDivide, {sum, Argument(divisor)},
+                               {.signature = Signature{{wide, wide, wide}, wide}});
+  return wide == result ? quotient : astype(quotient, result);
 }
 
-// |x|^2, of complex numbers as NumPy: their parts' squares.
 Array squared(const Array& x) {
   if (!is_complex(x.dtype())) return apply(Op::Square, {x});
   const DType part = real_of(x.dtype());
@@ -38,17 +46,16 @@ Array squared(const Array& x) {
   return apply(Op::Add, {square_of(0), square_of(size_of(part))});
 }
 
-}  // namespace
-
 Array mean_over(const Array& x, ReduceOptions over) {
   check_array(x);
   const bool is_half = x.dtype() == DType::Float16;
   over.dtype = is_half ? DType::Float32 : summing_type(x.dtype());
   const Array sum = reduce(Op::Add, x, over);
   const double count = count_over(x, over);
-  if (!is_half) return divided(sum, count);
+  if (!is_half) return divided_sum(sum, count, sum.dtype());
   // NumPy rounds a mean of all elements once, others to float32 first.
-  return astype(sum.ndim() == 0 ? quotient(sum, count) : divided(sum, count), x.dtype());
+  if (sum.ndim() == 0) return divided_sum(sum, count, x.dtype());
+  return astype(divided_sum(sum, count, sum.dtype()), x.dtype());
 }
 
 Array variance_over(const Array& x, ReduceOptions over, double ddof) {
@@ -58,8 +65,9 @@ Array variance_over(const Array& x, ReduceOptions over, double ddof) {
   kept.keepdims = true;
   const Array sum = reduce(Op::Add, x, kept);
   const double count = count_over(x, over);
-  const Array distance = x - divided(sum, count);
-  return divided(reduce(Op::Add, squared(distance), over), std::max(count - ddof, 0.0));
+  const Array distance = x - divided_sum(sum, count, sum.dtype());
+  const Array squares = reduce(Op::Add, squared(distance), over);
+  return divided_sum(squares, std::max(count - ddof, 0.0), squares.dtype());
 }
 
 }  // namespace frit

@@ -252,4 +252,13 @@ ByteRange byte_range(const Layout& layout) {
   return range;
 }
 
+std::string shape_words(std::span<const std::int64_t> shape, std::string_view separator) {
+  std::string words = "(";
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    if (k > 0) words += separator;
+    words += std::to_string(shape[k]);
+  }
+  return words + (shape.size() == 1 ? ",)" : ")");
+}
+
 }  // namespace frit

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace frit {
@@ -115,5 +117,8 @@ ByteRange byte_range(const Layout& layout);
 // nothing.
 void iteration_order(std::span<const std::span<const std::int64_t>> strides, int ndim,
                      std::span<int> order);
+
+// A shape as NumPy's messages write it: (2,3), (4,), ().
+std::string shape_words(std::span<const std::int64_t> shape, std::string_view separator = ",");
 
 }  // namespace frit

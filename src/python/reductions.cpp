@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "front/moments.h"
 #include "python/array_type.h"
 #include "python/float_state.h"
 #include "python/functions.h"
@@ -64,23 +65,11 @@ struct Reduced {
   }
 };
 
-// sum / count, through the type that NumPy's loop has for (sum, int64), and on to the result's.
 Array divided(const Array& sum, std::int64_t count, DType result) {
-  const DType dtype = sum.dtype();
-  const bool exact =
-      dtype == DType::Float64 || (dtype == DType::Float32 && result == dtype && count < (1 << 24));
-  const DType wide = exact ? dtype : is_complex(dtype) ? DType::Complex128 : DType::Float64;
-  Scalar divisor;
-  divisor.dtype = wide;
-  const Scalar whole = Scalar::of(DType::Int64, count);
-  void* cast[2] = {divisor.bytes, const_cast<std::byte*>(whole.bytes)};
-  cast_loop(DType::Int64, wide)(cast, 1, 0);
   // NumPy's sum is a scalar here, and knows the count's type. (Real sums divided by a count warn of
   // nothing.)
-  if (dtype == DType::Complex128 && sum.ndim() == 0) note_ufunc("scalar divide");
-  const Array quotient = apply(Op::TrueDivide, {sum, Argument(divisor)},
-                               {.signature = Signature{{wide, wide, wide}, wide}});
-  return wide == result ? quotient : astype(quotient, result);
+  if (sum.dtype() == DType::Complex128 && sum.ndim() == 0) note_ufunc("scalar divide");
+  return divided_sum(sum, static_cast<double>(count), result);
 }
 Array divided(const Array& sum, std::int64_t count) { return divided(sum, count, sum.dtype()); }
 
@@ -215,21 +204,9 @@ Array variance(PyObject* self, const Arguments& arguments) {
   kept.keepdims = true;
   const Array centre = mean_of(array, kept, wanted);
   const Array distance = apply(Op::Subtract, {array, centre});
-  Array square;
-  if (is_complex(distance.dtype())) {
-    const DType part = real_of(distance.dtype());
-    const auto part_of = [&](std::int64_t offset) {
-      return window(distance, distance.shape(), distance.strides(), distance.offset() + offset,
-                    part);
-    };
-    square = apply(Op::Add,
-                   {apply(Op::Square, {part_of(0)}), apply(Op::Square, {part_of(size_of(part))})});
-  } else {
-    square = apply(Op::Square, {distance});
-  }
   ReduceOptions options = reduced.options();
   options.dtype = wanted;
-  return divided(reduce(Op::Add, square, options), reduced.count - less);
+  return divided(reduce(Op::Add, squared(distance), options), reduced.count - less);
 }
 
 struct Variance {
