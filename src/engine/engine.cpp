@@ -327,6 +327,7 @@ void Engine::settle(Base* base) {
   try {
     eval();
   } catch (const OutOfMemory&) {
+    if (residence_ && base->pending > 0) throw;  // a device may have its newest contents
     if (base->pending_writes > 0) eval(base, false);
     leave_to_readers(base, std::current_exception());
   }
