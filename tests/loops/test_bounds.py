@@ -15,7 +15,7 @@ import frit
 
 from .fuzz import Program as LoopProgram
 from .fuzz import outcome, same_outcome
-from .test_loops import runs_compiled
+from .test_loops import check, runs_compiled
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "500")) // 5
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
@@ -506,3 +506,34 @@ def test_conditions_bound_indices_of_numpys_integers(function, kind):
         assert outcomes[0] == outcomes[1], f"{m} {n} {most}"
     if function is not neighbours_below and kind in "li":
         assert "# parallel" in str(frit.explain(compiled))
+
+
+def chosen_by_a_flag(a, out):
+    for x in range(1, a.shape[0]):
+        for y in range(2, a.shape[1] - 2):
+            up = (x + y) % 2 == 0
+            down = 1 - up
+            out[x, y] = sum(a[x - 1, (y - 1) * up + down * (y - 2) : (y + 2) * up + down * (y + 3)])
+            out[x, y] += a[x, up * (y + 2) + (1 - up) * (y - 2)]
+
+
+def chosen_too_far(a, out):
+    for y in range(2, a.shape[1] - 2):
+        up = y % 2 == 0
+        out[0, y] = a[0, up * (y + 3) + (1 - up) * (y + 1)]
+
+
+def products_that_differ(a, out):
+    for x in range(3):
+        for y in range(3):
+            out[x, y] = a[0, (x + 1) * (y + 2) - (x + 2) * (y + 1) + 2]
+
+
+@pytest.mark.parametrize(
+    ("function", "compiled"),
+    [(chosen_by_a_flag, True), (products_that_differ, True), (chosen_too_far, False)],
+)
+def test_products_that_cancel_out_bound_an_index(function, compiled):
+    a = np.random.default_rng(1).integers(0, 9, (6, 11)).astype(float)
+    check(function, a, np.zeros((6, 11)), compiled=compiled)
+    check(function, a[:, :6], np.zeros((6, 11)))

@@ -70,6 +70,7 @@ class Expressions:
     flat_part: Any
     failures: int | None
     forms: Forms
+    truths: dict[int, Form]
     item_of: Any
     item_of_small: Any
     list_named: Any
@@ -206,9 +207,11 @@ class Expressions:
 
     def plain_int(self, value: Value) -> Value:
         if value.kind == "bool":
-            form = self.forms.between(0, 1)
             if value.id is None:
                 return self.literal(ast.Pass(), int(value.literal))
+            form = self.truths.get(value.id)
+            if form is None:  # else it is the number that it was: `f * x + (1 - f) * y`
+                form = self.truths[value.id] = self.forms.between(0, 1)
             return Value("int", self.writer.cast(value.id, "l"), form=form)
         return value
 

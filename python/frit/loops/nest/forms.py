@@ -78,6 +78,7 @@ class Symbol:
     widest_low: bool = False
     widest_high: bool = False
     reach: int | None = None  # its absolute value at most
+    factors: tuple[Form, Form] | None = None  # of a product
     busy: bool = False
 
     def bounds(self, high: bool) -> tuple[Sequence[Form] | Callable[[], Sequence[Form]], bool]:
@@ -94,6 +95,7 @@ class Forms:
         self.long_texts = {} if long_texts is None else long_texts
         self.symbols: list[Symbol] = []
         self.known: dict[str, Form] = {}
+        self.written: dict[str, Form] = {}  # known forms by their texts
         self.assumed: set[str] = set()  # known ones that are taken to be within ARGUMENT
         self.facts: tuple[Form, ...] = ()  # of the place that is being translated
         self.steps = 0
@@ -120,7 +122,9 @@ class Forms:
 
     def text(self, form: Form) -> str:
         parts = [f"{f}*{self.symbols[s].text}" for s, f in form.terms]
-        return "(" + "+".join([*parts, str(form.constant)]).replace("+-", "-") + ")"
+        text = "(" + "+".join([*parts, str(form.constant)]).replace("+-", "-") + ")"
+        self.written[text] = form
+        return text
 
     def reach(self, form: Form) -> int | None:
         """What its absolute value is at most, whatever the call; None: unknown."""
@@ -149,14 +153,19 @@ class Forms:
         facts = self.facts
 
         def corners() -> list[Form]:
-            return [
-                self.of_text(f"({a}*{b})", None)
-                for a in self.ends(x, facts)
-                for b in self.ends(y, facts)
-            ]
+            ends = self.ends(y, facts)
+            return [self.product_of_ends(a, b) for a in self.ends(x, facts) for b in ends]
 
         made = Symbol(low=corners, high=corners, widest_low=True, widest_high=True)
+        made.factors = (x, y)
         return self.symbol(made)
+
+    def product_of_ends(self, a: str, b: str) -> Form:
+        """Where one is a number it is a sum: of corners that differ by a constant one is left."""
+        x, y = self.written.get(a), self.written.get(b)
+        if x is not None and y is not None and not (x.terms and y.terms):
+            return self.product(x, y)
+        return self.of_text(f"({a}*{b})", None)
 
     def divided(self, x: Form, divisor: Form) -> Form:
         """x // divisor, of a divisor above 0."""
@@ -166,10 +175,9 @@ class Forms:
         facts = self.facts
 
         def ends() -> list[Form]:
+            divisors = self.ends(divisor, facts)
             return [
-                self.of_text(f"({a}//{b})", None)
-                for a in self.ends(x, facts)
-                for b in self.ends(divisor, facts)
+                self.of_text(f"({a}//{b})", None) for a in self.ends(x, facts) for b in divisors
             ]
 
         made = Symbol(low=ends, high=ends, widest_low=True, widest_high=True)
@@ -184,10 +192,9 @@ class Forms:
         facts = self.facts
 
         def ends() -> list[Form]:
+            others = self.ends(by, facts)
             return [
-                self.of_text(f"({a}{sign}{b})", None)
-                for a in self.ends(x, facts)
-                for b in self.ends(by, facts)
+                self.of_text(f"({a}{sign}{b})", None) for a in self.ends(x, facts) for b in others
             ]
 
         return self.symbol(Symbol(low=ends, high=ends, widest_low=True, widest_high=True))
@@ -273,13 +280,44 @@ class Forms:
     # ---- bounds: texts of the guard -------------------------------------------------------------
 
     def least(self, form: Form, facts: Sequence[Form] | None = None) -> str:
-        return self._bound(form, False, self.facts if facts is None else facts)
+        return self._end(form, False, self.facts if facts is None else facts)
 
     def most(self, form: Form, facts: Sequence[Form] | None = None) -> str:
-        return self._bound(form, True, self.facts if facts is None else facts)
+        return self._end(form, True, self.facts if facts is None else facts)
 
     def ends(self, form: Form, facts: Sequence[Form]) -> tuple[str, str]:
         return self.least(form, facts), self.most(form, facts)
+
+    def _end(self, form: Form, upper: bool, facts: Sequence[Form]) -> str:
+        without = self.without_products(form)
+        if without is None:
+            return self._bound(form, upper, facts)
+        texts = []
+        for same in (without, form):
+            with suppress(Unbounded):
+                texts.append(self._bound(same, upper, facts))
+        if not texts:
+            raise Unbounded
+        return _tightest(texts, upper)
+
+    def without_products(self, form: Form) -> Form | None:
+        """The same number, if its products cancel out once they are multiplied out.
+
+        So they do where a flag chooses: `f * x + (1 - f) * (x + 1)` is `x + 1 - f`.
+        """
+        products = [t for t in form.terms if self.symbols[t[0]].factors is not None]
+        if len(products) < 2:
+            return None
+        rest = Form(tuple(t for t in form.terms if t not in products), form.constant)
+        squares: dict[tuple[int, int], int] = {}
+        for number, times in products:
+            x, y = self.symbols[number].factors or (Form(), Form())
+            rest += Form(x.terms).times(y.constant * times) + y.times(x.constant * times)
+            for one, factor in x.terms:
+                for other, by in y.terms:
+                    pair = min(one, other), max(one, other)
+                    squares[pair] = squares.get(pair, 0) + factor * by * times
+        return rest if not any(squares.values()) else None
 
     def _bound(self, form: Form, upper: bool, facts: Sequence[Form]) -> str:
         latest = self.latest(form)
@@ -302,7 +340,8 @@ class Forms:
         texts = []
         if own and is_widest:
             with suppress(Unbounded):
-                texts.append(_tightest([text_of(end) for end in dict.fromkeys(own)], not upper))
+                ends = _tightest_forms(own, not high)
+                texts.append(_tightest([text_of(end) for end in ends], not upper))
             own = []
         for end in _tightest_forms([*own, *others], high):
             with suppress(Unbounded):

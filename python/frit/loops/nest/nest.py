@@ -162,6 +162,7 @@ class NestWriter(
         self.written: set[int] = set()
         self.scanned: set[int] = set()  # arrays whose least and largest elements bound an index
         self.computed_truths: set[int] = set()  # values that are 0 or 1, whatever arrays hold
+        self.truths: dict[int, Form] = {}  # bools as ints
         self.failures: int | None = None
         self.numpy_floats = self.numpy_integers = False
         self.frames = [Frame()]
