@@ -217,6 +217,30 @@ def test_a_call_that_a_kept_guard_refuses_is_translated_anew(tmp_path, made):
         loaded(tmp_path / "module.py", text).f(x, np.zeros(99), 99, 0)
 
 
+def test_a_guard_that_refuses_the_calls_that_it_was_made_for_is_made_once(tmp_path, made):
+    text = """
+        import frit
+        @frit.parallelize
+        def f(x, y, flags, n):
+            for i in range(n):
+                if flags[i]:
+                    y[i] = x[i + 1]
+    """
+    for is_new in (True, False):
+        module = loaded(tmp_path / "module.py", text)
+        made.clear()
+        for n in (30, 29, 28):
+            x, y, expected = np.arange(30.0)[:n], np.zeros(30), np.zeros(30)
+            flags = np.arange(30) < n - 1
+            module.f(x, y, flags, n)
+            module.f.__frit__.function(x, expected, flags, n)
+            np.testing.assert_array_equal(y, expected)
+        assert made.count("nest") == is_new
+        x, y = np.arange(30.0), np.zeros(30)
+        module.f(x, y, flags, 20)
+        assert y[19] == 20 and module.f.__frit__.sites[0].calls == 1
+
+
 def test_a_refusal_is_kept_until_what_it_follows_from_changes(tmp_path, made):
     text = """
         import frit

@@ -504,8 +504,8 @@ def translate(inputs: Inputs) -> Translation:
         writer = NestWriter(inputs, knowledge, asked)
         try:
             made = writer.translate()
-            if writer.is_wary and not (reads_elements or writer.scanned):
-                made.asked = asked.as_kept()
+            if not (reads_elements or writer.scanned):
+                made.asked, made.is_wary = asked.as_kept(), writer.is_wary
             return made
         except Again:
             pass

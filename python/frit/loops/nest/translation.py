@@ -102,8 +102,10 @@ class Translation:
     # Results, or -1: the exit at which it was left (find/exits.py), and how many rounds were begun.
     exit: int = -1
     rounds: int = -1
-    # What was asked of the call, where a call with other answers may have fewer checks.
+    # What was asked of the call: one that answers the same gets the same translation. None: nobody
+    # knows, or elements of arrays.
     asked: Kept | None = None
+    is_wary: bool = False  # a call with other answers may have fewer checks
 
     @property
     def gives_arrays(self) -> bool:

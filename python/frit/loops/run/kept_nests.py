@@ -52,8 +52,7 @@ class Question:
         if found is None:
             return None
         kernel, parameters, results, outputs, returned, guard, lists, others, text = found
-        asked = others["asked"]
-        if asked is not None and not is_same_call(self.inputs.values, asked):
+        if others["is_wary"] and not is_same_call(self.inputs.values, others["asked"]):
             return None
         try:
             made = _core.Kernel.from_bytes(kernel, parameters, names_of(self.inputs, results))
@@ -109,7 +108,7 @@ class Question:
 _REFUSED = b" refused"
 _OTHERS = (
     "has_signature written failures failing numpy_floats numpy_integers paused exit rounds"
-    " asked".split()
+    " asked is_wary".split()
 )
 
 

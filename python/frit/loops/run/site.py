@@ -17,6 +17,7 @@ from frit import _core
 from frit._quiet import without_collections
 from frit._signals import is_from_handler
 from frit.loops.find.tuples import is_part
+from frit.loops.nest.asked import is_same_call
 from frit.loops.nest.translation import ARRAY, TOLD, Inputs, Translation
 from frit.loops.run.given import array_of
 from frit.loops.run.kept_nests import question_of
@@ -404,6 +405,13 @@ class Site:
         except (ValueError, ArithmeticError):
             return False
 
+    @staticmethod
+    def is_in_vain(plan: Plan, values: tuple[Any, ...]) -> bool:
+        """Whether a translation for a call that the plan's guard refuses would be that plan."""
+        asked = plan.translation.asked
+        values = (*values, *plan.samples)
+        return asked is not None and plan.holds() and is_same_call(values, asked)
+
     def start(
         self, plan: Plan, values: tuple[Any, ...], lists: tuple[Any, ...] = ()
     ) -> tuple[Any, ...] | None:
@@ -443,6 +451,8 @@ class Site:
     def new_plan(self, key: str, values: tuple[Any, ...]) -> Plan | None:
         attempts = self.attempts[key] = self.attempts.get(key, 0) + 1
         if key in self.refused or attempts > MOST_PLANS:
+            return None
+        if any(self.is_in_vain(plan, values) for plan in self.plans.get(key, ())):
             return None
         binding = self.binding
         binding.place.has_translated = True
@@ -505,7 +515,7 @@ class Site:
         kept = question.answer() if question is not None else None
         if kept is not None:
             plan = Plan(kept, binding.names, pauses=place.pauses, array=_array_of(kept, inputs))
-            if self.fits(plan, inputs.values):
+            if self.fits(plan, inputs.values) or self.is_in_vain(plan, inputs.values):
                 return plan
         if question is not None and (why := question.refusal()) is not None:
             raise Refusal(*why)
