@@ -74,7 +74,7 @@ def assigned_names(nodes: Iterable[ast.AST]) -> set[str]:
         elif type(node) is ast.comprehension:
             due += [node.iter, *node.ifs]
         elif type(node) is not ast.Constant:
-            due += parts_of(node)
+            add_parts(node, type(node), due)
     return found
 
 

@@ -7,7 +7,7 @@ elements of arrays of indices (`m0_lo`).
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from frit.loops.nest.asked import Asked
@@ -26,8 +26,12 @@ def names_in(text: str) -> set[str]:
 
 def scanned_in(text: str) -> list[tuple[int, int]]:
     """Arrays whose least and largest elements the condition names, and which part (-1: all)."""
+    return scanned_of(names_in(text)) if "_lo" in text or "_hi" in text else []
+
+
+def scanned_of(names: Iterable[str]) -> list[tuple[int, int]]:
     found = set()
-    for name in names_in(text):
+    for name in names:
         if name[0] == "m" and name[1:2].isdigit():
             array, _, part = name[1:-3].partition("w")
             found.add((int(array), int(part) if part else -1))
@@ -99,10 +103,10 @@ class Guards:
     def prelude(self, text: str) -> list[str]:
         """What the names in the text are."""
         lines = []
-        text = self.in_full(text)
-        scanned = scanned_in(text)
+        used = names_in(self.in_full(text))
+        scanned = scanned_of(used)
         parts = [place for place, part in self.read_parts.items() if (place[0], part) in scanned]
-        for name in sorted(names_in(" ".join([text, *(x for part in parts for x in part[1:])]))):
+        for name in sorted(used.union(*(names_in(x) for part in parts for x in part[1:]))):
             if name[0] == "e" and name[1:2].isdigit():
                 array, _, axis = name[1:].partition("_")
                 lines.append(f"{name} = v{array}.shape[{axis}]")
@@ -112,7 +116,6 @@ class Guards:
             name = f"m{array}w{self.read_parts[array, first, last]}"
             part = f"v{array}[max({first}, 0):{last} + 1]"
             lines.append(f"{name}_lo, {name}_hi = index_range({part})")
-        used = names_in(text)
         lines += [
             f"{name} = {long}" for long, name in self.forms.long_texts.items() if name in used
         ]
@@ -120,6 +123,8 @@ class Guards:
 
     def in_full(self, text: str) -> str:
         """With the long texts that it names, and that those name."""
+        if not self.forms.long_texts:
+            return text
         found, due = [text], names_in(text)
         for long, name in reversed(self.forms.long_texts.items()):  # one names those before it
             if name in due:
