@@ -9,6 +9,7 @@ namespace {
 
 constexpr double compiled_at_least = 0.4e-6;           // what no compiled call takes less than
 constexpr double first_tried_for = 4, tried_for = 32;  // a try costs that much less than was spent
+constexpr double much_slower = 4;                      // such ones are tried more seldom still
 constexpr double most_tried = 1e-3;  // no longer call is run as Python to see what it takes
 constexpr double long_call = 20e-6;  // timing it costs nothing, and little of it is a cold start
 constexpr double long_start = 100e-6;
@@ -91,12 +92,16 @@ bool LoopPace::is_compiled(Class& own, double python) const {
     const bool is_short = compiled <= long_call;
     // One time alone that is much more may have been lengthened by another program.
     const double believed = own.compileds <= 2 ? std::min(compiled, 4 * python) : compiled;
-    const double wait = tried_for * believed * (is_short ? 2 : 1);
+    const int most_in_vain = compiled > much_slower * python ? 2 : 1;
+    const int times = 1 << std::min<int>(own.in_vain, most_in_vain);
+    const double wait = tried_for * believed * (is_short ? 2 : 1) * times;
     if (python < compiled_at_least || own.python_since < wait) return false;
+    if (own.compileds > 1 && !own.is_interpreted && own.in_vain < 2) ++own.in_vain;
     own.python_since = 0;
     own.is_again = is_short;
     return true;
   }
+  own.in_vain = 0;
   // The first try shows what the guess is worth. Then: the larger the difference, the less often.
   const bool is_short = python <= long_call;
   double wait = tried_for * python * (python / compiled);
@@ -131,6 +136,7 @@ void LoopPace::note_python(const Choice& choice, double seconds) {
 void LoopPace::note_compiled(const Choice& choice, double seconds) {
   Class& own = classes_[choice.number];
   own.compiled_since += seconds;
+  own.is_interpreted = choice.is_interpreted;
   if (own.compileds == 0) {
     own.compileds = 1;
     if (seconds <= most_tried) own.is_again = true;
@@ -138,6 +144,7 @@ void LoopPace::note_compiled(const Choice& choice, double seconds) {
     return;
   }
   const bool is_less = own.compileds == 1 || seconds < own.compiled;
+  if (seconds < own.compiled / 2) own.in_vain = 0;  // it is not what it was
   if (choice.is_cold && !is_less) return;
   if (own.compileds == 1) {
     own.compiled = seconds;

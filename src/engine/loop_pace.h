@@ -4,7 +4,9 @@
 // beside its work (a guard that reads an index array, copies of what is written). So calls are
 // timed, as Python and compiled, in classes of like guesses; whichever took less is done. The other
 // one is tried again when it would cost little beside what was spent since: a short one twice, for
-// the first call of a kind finds neither its code nor its memory in the caches.
+// the first call of a kind finds neither its code nor its memory in the caches. Compiled calls that
+// have shown to take longer are tried more seldom; but where they were interpreted, the tries are
+// what their code is compiled for.
 #pragma once
 
 #include <algorithm>
@@ -31,6 +33,7 @@ class LoopPace {
     Verdict verdict = Verdict::Compiled;
     bool is_timed = false;
     bool is_cold = false;          // behind calls of the other kind, or none: it takes longer
+    bool is_interpreted = false;   // a compiled one, whose code was not there yet
     std::uint32_t stands_for = 1;  // calls, with its time
     std::uint8_t number = 0;
     std::optional<double> guess;
@@ -67,7 +70,9 @@ class LoopPace {
     double python_since = 0, compiled_since = 0;
     std::uint32_t pythons = 0, compileds = 0, calls = 0, skips = 0;
     Kind latest = Kind::None;
-    bool is_again = false;  // the next one is of its kind
+    bool is_again = false;       // the next one is of its kind
+    std::uint8_t in_vain = 0;    // tries of compiled ones, up to a few
+    bool is_interpreted = true;  // the latest of these
   };
 
   static std::uint8_t class_of(std::optional<double> guess) {

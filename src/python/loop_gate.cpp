@@ -7,12 +7,14 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/engine.h"
 #include "engine/loop_pace.h"
 #include "engine/pool.h"
 #include "python/float_state.h"
@@ -34,6 +36,11 @@ constexpr unsigned told_flags = flag_invalid | flag_divide | flag_overflow;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::int64_t interpreted_launches() {
+  const std::scoped_lock lock(Engine::lock());
+  return Engine::get().statistics.interpreted_launches;
 }
 
 constexpr double timing = 60e-9;  // seconds that it adds to a loop's time
@@ -324,19 +331,24 @@ PyObject* answer(PyObject* object, const Call& call) {
       gate.note_in_vain();
       return Py_NewRef(call.no);
     }
-    const LoopPace::Choice choice = gate.choice = gate.pace.choose(seconds);
+    LoopPace::Choice choice = gate.choice = gate.pace.choose(seconds);
     const bool is_compiled = choice.verdict == Verdict::Compiled;
     const double begin = is_compiled && choice.is_timed ? now() : 0;
+    const std::int64_t interpreted = begin != 0 ? interpreted_launches() : 0;
     const auto start_clock = [&] {
       set_clock(gate, object);
       gate.begin(begin != 0 ? begin : now(), choice);
     };
     const auto taken = [&](Ref& found) {
       gate.note_run();
-      if (begin != 0 && call.is_whole)
-        gate.pace.note_compiled(choice, now() - begin);
-      else if (begin != 0)
-        start_clock();
+      if (begin != 0) {
+        const double seconds = now() - begin;
+        choice.is_interpreted = interpreted_launches() != interpreted;
+        if (call.is_whole)
+          gate.pace.note_compiled(choice, seconds);
+        else
+          start_clock();
+      }
       return found.release();
     };
     // Where the libraries may be others than it was made for, the place looks at them.
