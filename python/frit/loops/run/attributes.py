@@ -87,8 +87,9 @@ class Attributes:
         for found, number in self.checked:
             if not found.holds(self.core, number, objects):
                 return None
-        if not all(method.is_what_it_was() for method in self.plain_methods):
-            return None
+        for method in self.plain_methods:
+            if not method.is_what_it_was():
+                return None
         values: tuple[Any, ...] | None = self.core.plain_attributes(objects, self.paths)
         return values
 

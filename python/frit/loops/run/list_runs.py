@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import math
-import time
 import types
 from _thread import _count as other_threads
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +16,7 @@ import numpy
 
 from frit import _core
 from frit.loops.names import copied, nodes_in
+from frit.loops.run.turns import now
 from frit.translate.record import record
 
 # Behind a list's name: variables of a nest's own, that no program has.
@@ -199,16 +199,16 @@ class Watched:
         self, lists: Sequence[Any], values: Sequence[Any], used: Sequence[Any], written: list[int]
     ) -> None:
         numbers = [k for k, x in enumerate(lists) if isinstance(x, (list, tuple))]
-        self.lists = tuple(lists[k] for k in numbers)
-        self.arrays = [
-            values[k].copy() if k in written and used[k] is values[k] else values[k]
-            for k in numbers
-        ]
-        self.began = time.monotonic()
+        self.lists = tuple([lists[k] for k in numbers])
+        self.arrays = [values[k] for k in numbers]
+        for j, k in enumerate(numbers if written else ()):
+            if k in written and used[k] is values[k]:
+                self.arrays[j] = values[k].copy()
+        self.began = now()
 
     def has_changed(self) -> bool:
         """Looks where somebody may have had the time for it."""
-        if not other_threads() and time.monotonic() - self.began < SOON:
+        if not other_threads() and now() - self.began < SOON:
             return False
         found = _core.list_arrays(self.lists)
         return found is None or not all(map(_is_same, found[0], self.arrays))

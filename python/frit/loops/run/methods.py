@@ -38,7 +38,10 @@ class PlainMethod:
 
     def is_what_it_was(self) -> bool:
         code = self.function.__code__
-        return any(code is known for known in self.codes)
+        for known in self.codes:
+            if code is known:
+                return True
+        return False
 
 
 @record

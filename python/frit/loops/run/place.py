@@ -350,8 +350,10 @@ class Place(Patience):
         signature = core.loop_signature(values) if rounds is None else None
         key: str | None = ""
         if signature is None:
-            values = tuple(core.to_numpy(v) if isinstance(v, core.Scalar) else v for v in values)
-            has_lists = any(type(v) in LISTS for v in values)
+            kinds = {*map(type, values)}
+            if core.Scalar in kinds:
+                values = tuple(core.to_numpy(v) if type(v) is core.Scalar else v for v in values)
+            has_lists = not kinds.isdisjoint(LISTS)
             key = None if has_lists else core.loop_key(values)
             if key is None and not has_lists:
                 if binding.site is not None:

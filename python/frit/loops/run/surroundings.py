@@ -47,14 +47,18 @@ class Surroundings:
         return self if self.spaces or self.cells or self.functions else None
 
     def hold(self) -> bool:
-        return (
-            all(space.get(name, MISSING) is value for space, name, value in self.spaces)
-            and all(cell.cell_contents is value for cell, value in self.cells)
-            and all(
-                f.__code__ is code and f.__defaults__ is few and f.__kwdefaults__ is keywords
-                for f, code, few, keywords in self.functions
-            )
-        )
+        """At each call: so without generators, which take longer than what they look at."""
+        for space, name, value in self.spaces:
+            if space.get(name, MISSING) is not value:
+                return False
+        for cell, value in self.cells:
+            if cell.cell_contents is not value:
+                return False
+        for function, code, few, keywords in self.functions:
+            is_same = function.__code__ is code and function.__defaults__ is few
+            if not is_same or function.__kwdefaults__ is not keywords:
+                return False
+        return True
 
 
 class Unlike(Exception):
