@@ -586,3 +586,23 @@ def test_what_a_call_may_do_follows_from_its_own_numbers():
         plain, given = np.zeros(size), np.zeros(size)
         assert equal(outcome(stretched, (n, f, plain)), outcome(ours, (n, f, given)))
     assert is_taken(ours)
+
+
+def test_a_call_that_no_nest_has_is_seen_before_objects_are_looked_at(monkeypatch):
+    class Box:
+        number = 2.0
+
+    def f(box, n):
+        for _ in range(n):
+            total = list([box.number])
+        return total
+
+    from frit.loops.run.binding import Binding
+
+    def looked_at(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(Binding, "find_attributes", looked_at)
+    parallel = frit.parallelize(f)
+    assert parallel(Box(), 3) == [2.0]
+    assert "a call of list()" in str(frit.explain(parallel))

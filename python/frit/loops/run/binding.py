@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import sys
+from types import BuiltinFunctionType, ModuleType
 
 from frit import _activity, _kept
 from frit._quiet import without_collections
@@ -85,6 +86,8 @@ class Binding:
             else:
                 self.known.append((name, value))
         self.choices.add_own([*self.names, *self.surroundings])
+        if not place.traits.texts and not place.traits.nones:  # else they choose what is called
+            self.refuse_hopeless(place.traits.callees, BuiltinFunctionType, type)
         if not self.is_whole:
             return  # the next call binds anew
         self.grown: list[str] = []  # lists that the nest appends to, and their numbers
@@ -109,16 +112,12 @@ class Binding:
             if found & assigned_names([place.node]):
                 self.refuse("a function that it calls reads what it assigns")
         if place.traits.callees:
-            from frit.loops.run.hopeless import hopeless_call
-
             callees = place.traits.callees
             if self.attributes is not None:
                 from frit.loops.names import callees_of, nodes_in
 
                 callees = callees_of(nodes_in([self.node]))
-            hopeless = hopeless_call(callees, self.surroundings)
-            if hopeless is not None:
-                self.refuse(hopeless)
+            self.refuse_hopeless(callees)
         self.choices.number(self.names)
         if self.choices.optional:
             self.takes_all = False
@@ -273,6 +272,17 @@ class Binding:
         self.place.told, self.is_whole = why, False
         if self.first is None:
             self.place.give_up()
+
+    def refuse_hopeless(self, callees: list[str], *kinds: type) -> None:
+        """kinds: of what they are, if others are not looked at yet."""
+        from frit.loops.run.hopeless import hopeless_call
+
+        known = self.surroundings
+        if kinds:
+            known = {n: v for n, v in known.items() if isinstance(v, (*kinds, ModuleType))}
+        hopeless = hopeless_call(callees, known)
+        if hopeless is not None:
+            self.refuse(hopeless)
 
     def find_attributes(
         self, passed: tuple[Any, ...], space: dict[str, Any], core: Any
