@@ -471,6 +471,40 @@ def test_a_nest_that_was_worth_it_is_taken_at_once_by_the_next_process(
     assert not is_taken()
 
 
+def test_a_nest_that_was_tried_in_vain_is_tried_later_by_the_next_process(tmp_path, monkeypatch):
+    text = """
+import json
+
+def g(x):
+    return {body}
+
+def f(x, y, n):
+    for i in range(n):
+        y[i] = g(x[i])
+
+f(x, y, 50)
+"""
+
+    def is_tried(body: str) -> bool:
+        source = text.format(body=body)
+        code = _kept.code_of(source, compile(source, str(tmp_path / "module.py"), "exec"))
+        space = {"__name__": "module", "x": np.arange(50.0), "y": np.zeros(50)}
+        exec(code, space)
+        np.testing.assert_array_equal(space["y"], space["x"])
+        (found,) = (p for p in space["f"].__code__.co_consts if isinstance(p, place.Place))
+        return found.binding.site is not None
+
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    monkeypatch.setattr(place, "WORTH", 1e-9)
+    monkeypatch.setattr(place, "IN_VAIN_WORTH", 1e18)
+    in_json = "json.loads(json.dumps(float(x)))"  # a module that has no words
+    assert is_tried(in_json)
+    assert not is_tried(in_json)
+    assert is_tried("x if json else x")  # another text
+    monkeypatch.setenv("FRIT_CACHE", "0")
+    assert is_tried(in_json)
+
+
 def test_bytes_that_are_no_kernel_are_refused():
     for bytes_ in (b"", b"abc", bytes(400), bytes(range(256))):
         with pytest.raises(ValueError, match="no kernel"):

@@ -23,6 +23,11 @@ def name_of(origin: Origin, key: str, left: int) -> bytes:
     return b"%s %s %d" % (origin[0], key.encode(), left)
 
 
+def of_vain_try(origin: Origin) -> Origin:
+    """Whether a nest stayed Python in the process before, and nobody knows why in all others."""
+    return origin[0] + b" in vain", origin[1]
+
+
 def is_surrounding(value: Any) -> bool:
     return isinstance(value, types.ModuleType) or callable(value) or is_generator(value)
 

@@ -23,15 +23,23 @@ import weakref
 from _thread import get_ident
 from collections.abc import Callable, Iterable, Iterator
 
-from frit import _activity
+from frit import _activity, _kept
 from frit._quiet import without_collections
 from frit._signals import is_from_handler, leave_out
 from frit.loops import libraries
-from frit.loops.run.given import LISTS, is_surrounding, may_be_items, may_end, seconds_of_lists
+from frit.loops.run.given import (
+    LISTS,
+    is_surrounding,
+    may_be_items,
+    may_end,
+    of_vain_try,
+    seconds_of_lists,
+)
 from frit.loops.run.loading import engine, lost
 from frit.loops.run.patience import Patience
 from frit.loops.run.traits import (
     FIRST_WORTH,
+    IN_VAIN_WORTH,
     KEPT_WORTH,
     OF_ARRAYS_WORTH,
     SHORT,
@@ -572,6 +580,8 @@ class Place(Patience):
         worth = WORTH * (OF_ARRAYS_WORTH if guess is not None and guess.makes_arrays else 1.0)
         if is_kept:
             worth = min(worth, KEPT_WORTH)
+        elif self.was_in_vain():
+            worth *= IN_VAIN_WORTH
         steps, ends_early = (guess.steps, guess.ends_early) if guess is not None else ([], False)
         limits = SHORT, worth, worth * FIRST_WORTH, self.is_eager, ends_early
         gate = core.LoopGate(self, space, steps, inputs, *limits)
@@ -579,6 +589,18 @@ class Place(Patience):
             self.told = VERDICTS[1]
             self.give_up()
         return gate
+
+    def was_in_vain(self) -> bool:
+        """Whether an earlier process has found that it stays Python."""
+        if self.origin is None or self.is_eager:
+            return False
+        name, facts = of_vain_try(self.origin)
+        return _kept.is_there(name) and _kept.load(name, facts) is True
+
+    def note_try(self, *, in_vain: bool) -> None:
+        """For the next process: of what it can't tell otherwise."""
+        if self.origin is not None and in_vain != self.was_in_vain():
+            _kept.store(*of_vain_try(self.origin), in_vain)
 
     def put(self, gate: Any) -> None:
         """The gate stands for `take` or `rest` from now on."""

@@ -531,7 +531,11 @@ class Site:
             is_kept = question is not None and not (streams or tagged or rooms)
             if is_kept and refused.asked is not None:
                 question.keep_refusal(refused.reason, refused.line, refused.asked)
+            elif question is None:
+                place.note_try(in_vain=True)
             raise
+        if question is None:
+            place.note_try(in_vain=False)
         if question is not None and not (streams or tagged or rooms):
             question.keep(made)
         tags = [_tags_of(x) for x in tagged]

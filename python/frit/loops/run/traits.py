@@ -24,6 +24,7 @@ SHORT = 1e-6
 WORTH, FIRST_WORTH = 10e-3, 6.0
 OF_ARRAYS_WORTH = 2.0  # times that, of a nest that makes arrays: it is written out by elements
 KEPT_WORTH = 1e-3  # the same for a nest that an earlier process has translated
+IN_VAIN_WORTH = 10.0  # times that, of one that it could not translate
 # Nanoseconds of an instruction of CPython's, and of a call beside those; and how often a loop in a
 # function goes round, of which nothing is known.
 _INSTRUCTION, _CALL, _ROUNDS = 10.0, 40.0, 24
