@@ -108,11 +108,11 @@ void raise_flags(unsigned flags) { std::feraiseexcept(static_cast<int>(flags)); 
 // ---- NumPy --------------------------------------------------------------------------------------
 
 // What it has a function for whose bits are not those of the formula.
-constexpr Op ufuncs[] = {Op::Exp,   Op::Exp2,      Op::Expm1,     Op::Log,     Op::Log2,
-                         Op::Log10, Op::Log1p,     Op::Cbrt,      Op::Sin,     Op::Cos,
-                         Op::Tan,   Op::Arcsin,    Op::Arccos,    Op::Arctan,  Op::Arctan2,
-                         Op::Sinh,  Op::Cosh,      Op::Tanh,      Op::Arcsinh, Op::Arctanh,
-                         Op::Hypot, Op::Logaddexp, Op::Logaddexp2};
+constexpr Op ufuncs[] = {Op::Exp,   Op::Exp2,      Op::Expm1,      Op::Log,     Op::Log2,
+                         Op::Log10, Op::Log1p,     Op::Cbrt,       Op::Sin,     Op::Cos,
+                         Op::Tan,   Op::Arcsin,    Op::Arccos,     Op::Arctan,  Op::Arctan2,
+                         Op::Sinh,  Op::Cosh,      Op::Tanh,       Op::Arcsinh, Op::Arctanh,
+                         Op::Hypot, Op::Logaddexp, Op::Logaddexp2, Op::Power};
 constexpr std::size_t ufunc_count = std::size(ufuncs);
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
@@ -144,6 +144,8 @@ void of_ufunc(void* const* args, std::int64_t n, unsigned splat) {
   }
   arguments[inputs] = static_cast<char*>(args[0]);
   steps[inputs] = size;
+  // By one exponent for all NumPy squares, or takes a root, instead.
+  if (ufuncs[number] == Op::Power && n == 1) steps[1] = 0;
   const std::intptr_t count = n;
   const unsigned flags = raised_flags();
   call.run(arguments, &count, steps, call.data);

@@ -108,7 +108,8 @@ namespace {
 void take_loops() {
   for (int k = 0; k < op_count; ++k) {
     const auto op = static_cast<Op>(k);
-    if (!has(op, NumPyUfunc) || info(op).rule != TypeRule::FloatOnly) continue;
+    const bool is_of_reals = info(op).rule == TypeRule::FloatOnly || op == Op::Power;
+    if (!has(op, NumPyUfunc) || !is_of_reals) continue;
     const Ref found = checked(PyObject_GetAttrString(numpy.module, info(op).numpy_name.data()));
     if (!PyObject_TypeCheck(found.get(), reinterpret_cast<PyTypeObject*>(numpy.ufunc))) continue;
     const auto& ufunc = *reinterpret_cast<PyUFuncObject*>(found.get());

@@ -32,6 +32,12 @@ EXPRESSIONS = [
     "np.hypot({}, 0.7)",
     "math.hypot({}, 0.7)",
     "math.pow({}, 2.7)",
+    "np.power({}, 2)",
+    "np.power({}, 3)",
+    "np.power({}, 0.5)",
+    "np.power({}, -1.7)",
+    "np.power({}, (0.5, 2.0, -1.0, 1.3)[i % 4])",
+    "np.power(w[i % 3] + y, 3)",
     "{} ** 2",
     "{} ** 3",
     "{} ** 0.5",
@@ -86,6 +92,59 @@ def test_a_sequence_has_pythons_bits(expression, tmp_path):
             found.setdefault(run, []).append((out.tobytes(), repr(last)))
     assert found[ours] == found[function]
     assert runs_compiled(ours), frit.explain(ours)
+
+
+def powers(x, y, out):
+    for i in range(len(x)):
+        for j in range(len(y)):
+            out[i, j] = np.power(x[i], y[j]) + np.power(x[i], 2) * np.power(x[i], 0.5)
+
+
+def powers_of_rows(x, y, out):
+    for i in range(len(x)):
+        out[i] = np.power(x, 3) + np.power(2.0, i % 3) * np.power(x, y[i])
+
+
+def powers_of_ints(x, y, out):
+    for i in range(len(x)):
+        out[i] = np.power(x[i], 3) + np.power(i, 2)
+
+
+def powers_by_rows(x, y, out):
+    for i in range(len(x)):
+        out[i] = np.power(x, y)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("function", [powers, powers_of_rows])
+def test_powers_of_numpys_function_are_its_own(function, dtype, recwarn):
+    x = np.array([0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan, 3.25], dtype)
+    y = np.array([0.5, 2.0, -1.0, 0.0, 1.0, 3.0, -0.5, 1.7], dtype)
+    expected, got = np.zeros((2, 8, 8), dtype)
+    function(x, y, expected)
+    kinds = {str(w.message).split(" encountered")[0] for w in recwarn}
+    recwarn.clear()
+    ours = frit.parallelize(function)
+    ours(x, y, got)
+    assert runs_compiled(ours), frit.explain(ours)
+    assert {str(w.message).split(" encountered")[0] for w in recwarn} == kinds
+    np.testing.assert_allclose(got, expected, rtol=8 * np.finfo(dtype).eps)
+    signs = np.signbit(got) == np.signbit(expected)
+    assert (signs | np.isnan(expected)).all()
+
+
+def test_powers_of_integers_are_numpys():
+    x, expected, got = np.arange(-4, 5, dtype="i4"), np.zeros(9, "l"), np.zeros(9, "l")
+    powers_of_ints(x, x, expected)
+    ours = frit.parallelize(powers_of_ints)
+    ours(x, x, got)
+    assert runs_compiled(ours), frit.explain(ours)
+    assert np.array_equal(got, expected)
+    by_rows = frit.parallelize(powers_by_rows)
+    square, same = np.zeros((2, 9, 9))
+    powers_by_rows(np.arange(1.0, 10.0), x * 0.5, square)
+    by_rows(np.arange(1.0, 10.0), x * 0.5, same)
+    assert np.array_equal(square, same) and not runs_compiled(by_rows)
 
 
 def in_lanes_and_in_order(x, y, z):

@@ -35,6 +35,19 @@ def norms(a, b, out):
             out[i, j] = np.linalg.norm(a[i] - b[j])
 
 
+def other_norms(a, b, out):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[0]):
+            d = a[i].T - b[j]
+            out[i, j] = np.linalg.norm(d, 1) + np.linalg.norm(d, ord=2)
+            out[i, j] += np.linalg.norm(d, np.inf) + np.linalg.norm(d, ord=-np.inf)
+
+
+def norms_of_matrices(a, b, out):
+    for i in range(2):
+        out[i, 0] = np.linalg.norm(a[i : i + 2, :3], 1) + np.linalg.norm(a[:2, :2], ord=2)
+
+
 def both(function, *given):
     """What Python and what Frit makes of the same; Frit's function."""
     ours = frit.parallelize(function)
@@ -50,21 +63,20 @@ def both(function, *given):
 
 
 @pytest.mark.filterwarnings("ignore:overflow")
-@pytest.mark.parametrize("function", [products, by_methods, columns, norms])
+@pytest.mark.parametrize("function", [products, by_methods, columns, norms, other_norms])
 @pytest.mark.parametrize("size", [0, 1, 3, 8, 100, 129, 1000])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u1"])
 def test_products_of_rows(function, size, dtype):
     rng = np.random.default_rng(size)
     a, b = (rng.standard_normal((2, 7, size)) * 50).astype(dtype)
-    expected, got, ours = both(
-        function, a, b, np.zeros((7, 7), "f8" if function is norms else dtype)
-    )
+    is_norm = function in (norms, other_norms)
+    expected, got, ours = both(function, a, b, np.zeros((7, 7), "f8" if is_norm else dtype))
     assert runs_compiled(ours) or size == 0, frit.explain(ours)
-    if dtype[0] in "iu" and function is not norms:
+    if dtype[0] in "iu" and not is_norm:
         assert np.array_equal(expected[2], got[2])
     else:  # BLAS has an order of its own
         bound = np.finfo("f4" if dtype == "f4" else "f8").eps * 4 * max(size, 1)
-        scale = 1e3 if function is norms else 1e5
+        scale = 1e3 if is_norm else 1e5
         np.testing.assert_allclose(got[2], expected[2], rtol=bound, atol=bound * scale)
 
 
@@ -122,7 +134,7 @@ def test_rows_times_numbers(function, size, types):
         assert runs_compiled(ours) == is_compiled, frit.explain(ours)
 
 
-@pytest.mark.parametrize("function", [matrices, with_a_number])
+@pytest.mark.parametrize("function", [matrices, with_a_number, norms_of_matrices])
 def test_other_products_stay_python(function):
     a = np.arange(16.0).reshape(4, 4)
     expected, got, ours = both(function, a, a, a)

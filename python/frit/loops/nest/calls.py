@@ -107,6 +107,9 @@ _REDUCTIONS = {
     "argmin": "argmin",
 }
 _OF_LISTS = (builtins.len, builtins.sum, builtins.min, builtins.max)
+# By one number for all, NumPy's power may be a product or a root. C's pow(x, 2) is none of these:
+_NO_SQUARES = (4.934655587374951, 5.771636744955078, 8.485694017422198)
+_HAS_SHORTCUTS = all(numpy.power(x, 2.0) == x * x for x in _NO_SQUARES)
 # Of two rows the same.
 _PRODUCTS = (numpy.dot, numpy.inner, numpy.vdot, numpy.matmul)
 _OF_NUMBERS = (numpy.dot, numpy.inner)
@@ -221,6 +224,8 @@ class Calls:
         is_of_one = len(node.args) == 1 and any(function is x for x in _OF_LISTS)
         part = self.slice_of_list(node.args[0]) if is_of_one else None
         items: list[Any] = [part] if part is not None else [self.operand(x) for x in node.args]
+        if function is numpy.linalg.norm and items and isinstance(items[0], (View, Row)):
+            return self.norm(node, items[0], self.order_of_norm(node, items[1:]))
         if node.keywords:
             raise Refused(node, f"a keyword argument of {name}()")
         if function in (builtins.round, numpy.round) and len(items) == 2:
@@ -246,13 +251,12 @@ class Calls:
                 return self.reduction(node, _REDUCTIONS[name], items[0])
             if function in _PRODUCTS and len(items) == 2:
                 return self.product(node, *items, takes_numbers=function in _OF_NUMBERS)
-            if function is numpy.linalg.norm and len(items) == 1:
-                return self.norm(node, items[0])
             if function is builtins.abs:
                 function = numpy.absolute
             if function is builtins.sum and len(items) == 1 and isinstance(items[0], View):
                 return self.python_sum(node, items[0])
-            if not isinstance(function, numpy.ufunc) or function.nin != len(items):
+            is_by_row = function is numpy.power and not isinstance(items[-1], Value)
+            if not isinstance(function, numpy.ufunc) or function.nin != len(items) or is_by_row:
                 raise Refused(node, f"a call of {name}() with a row")
             return self.elementwise(
                 node,
@@ -298,6 +302,45 @@ class Calls:
                 return self.matrix_product(node, *smalls)
         return self.dot(node, *rows)
 
+    def order_of_norm(self, node: ast.Call, items: Sequence[Item]) -> Any:
+        """1, 2 or an infinity. Without one a row has the norm of the second order."""
+        given = [*items, *(self.operand(word.value) for word in node.keywords)]
+        if not given:
+            return 2
+        order = given[0].literal if isinstance(given[0], Value) else None
+        is_order = len(given) == 1 and all(word.arg == "ord" for word in node.keywords)
+        if not is_order or order not in (1, 2, math.inf, -math.inf):
+            raise Refused(node, "these arguments of norm()")
+        return order
+
+    def power(self, node: ast.AST, x: Value, y: Value) -> Value:
+        """np.power(), by one number. (`**` of NumPy's numbers is C's pow().)"""
+        types_ = self.types_of(node, numpy.power, x, y)
+        if types_[0] not in FLOATS:
+            if x.dtype == "?" or types_[0] not in INTEGERS:
+                raise Refused(node, "power() of such numbers")
+            return self.numpy_binary(node, ast.Pow(), x, y)
+        for value in (x, y):
+            self.in_type(node, value, types_[0])
+        self.numpy_floats = True
+        base, by = (x, types_[0]), (y, types_[1])
+        if not _HAS_SHORTCUTS or y.literal not in (None, 2, 0.5):
+            return self.apply("Power", types_[2], base, by, math="NumPy")
+        if y.literal == 2:
+            return self.apply("Square", types_[2], base)
+        if y.literal == 0.5:
+            return self.apply("Sqrt", types_[2], base)
+        # The root of -0.0, or of -inf, is no power.
+        constant, apply = self.writer.constant, self.writer.apply
+        is_root = apply("Equal", [self.emit(y, types_[1]), constant(0.5, types_[1])])
+        one = constant(1.0, types_[0])
+        rooted = apply("Sqrt", [apply("Select", [is_root, self.emit(x, types_[0]), one])])
+        raised = apply("Select", [is_root, one, self.emit(x, types_[0])])
+        power = self.apply(
+            "Power", types_[2], (Value(types_[0], raised), types_[0]), by, math="NumPy"
+        )
+        return Value(types_[2], apply("Select", [is_root, rooted, power.id]))
+
     def length(self, node: ast.AST, item: Item) -> Value:
         if isinstance(item, (View, ListPart)):
             view = item.view if isinstance(item, ListPart) else item
@@ -311,6 +354,8 @@ class Calls:
 
     def of_ufunc(self, node: ast.AST, function: numpy.ufunc, values: Sequence[Value]) -> Value:
         name = function.__name__
+        if function is numpy.power:
+            return self.power(node, *values)
         operator = _OPERATORS.get(name)
         is_numeric = not is_complex(*values) and all(v.dtype != "?" for v in values)
         if operator is not None and function is getattr(numpy, name) and is_numeric:

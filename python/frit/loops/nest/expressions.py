@@ -278,6 +278,8 @@ class Expressions:
                 return tuple(extents)
             if node.attr == "ndim":
                 return self.literal(node, len(extents))
+            if node.attr == "T" and len(extents) == 1 and not isinstance(owner, SmallArray):
+                return owner
             if node.attr == "flat" and isinstance(owner, View):
                 return Flat(owner)
             if node.attr == "size":

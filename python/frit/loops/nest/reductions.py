@@ -265,12 +265,23 @@ class Reductions:
         found: Row = self.elementwise(node, [row, factor], lambda _: kind, compute)
         return found
 
-    def norm(self, node: ast.AST, item: View | Row) -> Value:
-        """The root of a row's product with itself."""
+    def norm(self, node: ast.AST, item: View | Row, order: float) -> Value:
+        """The root of a row's product with itself; of other orders the sum, or an extreme, of
+        absolute values."""
         row = given = self.row_of(node, item)
+        if order != 2 and (len(row.extents) != 1 or row.kind in "?e"):
+            raise Refused(node, "such a norm of this")
         if row.kind in INTEGERS:
             row = replace(
                 row, kind="d", element=lambda at: Value("d", self.emit(given.element(at), "d"))
+            )
+        if order != 2:
+            kind = row.kind
+            sizes = self.elementwise(
+                node, [row], lambda _: kind, lambda v: self.apply("Absolute", kind, (v[0], kind))
+            )
+            return self.reduction(
+                node, "sum" if order == 1 else "max" if order > 0 else "min", sizes
             )
         square = self.dot(node, row, row)
         return self.apply("Sqrt", square.kind, (square, square.kind))
