@@ -119,6 +119,13 @@ TEST(KernelPrint, shows_branches_whiles_casts_and_scratch) {
             "    l0 = v0\n"
             "  do\n"
             "    v5 bool = l0\n");
+
+  Kernel failing = make.kernel();
+  Instr& branch = failing.code.back().body[2];
+  branch.fails = true;
+  EXPECT_EQ(refusal(failing), "frit: internal error: an If that fails has no else");
+  branch.other.clear();
+  EXPECT_NE(print(failing).find("  fail if v0\n    l0 = v0\n  while"), std::string::npos);
 }
 
 TEST(KernelSerialize, differs_for_every_change_of_structure) {
@@ -159,6 +166,10 @@ TEST(KernelSerialize, differs_for_every_change_of_structure) {
   EXPECT_EQ(serialize(two), serialize(three));
   two.code[0].rounds = 2;
   three.code[0].rounds = 3;
+  EXPECT_NE(serialize(two), serialize(three));
+  three = two;
+  for (Kernel* k : {&two, &three}) k->code[0].kind = InstrKind::If;
+  three.code[0].fails = true;
   EXPECT_NE(serialize(two), serialize(three));
 }
 

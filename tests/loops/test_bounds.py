@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import linecache
+import math
 import os
 import random
 import warnings
@@ -537,3 +538,82 @@ def test_products_that_cancel_out_bound_an_index(function, compiled):
     a = np.random.default_rng(1).integers(0, 9, (6, 11)).astype(float)
     check(function, a, np.zeros((6, 11)), compiled=compiled)
     check(function, a[:, :6], np.zeros((6, 11)))
+
+
+def shifted_sums(row, i, j, k, out):
+    for m in range(2):
+        n = 0
+        while n < 3:
+            out[n] += row[i + j - k] + row[i - (j - n)] * m
+            n += 1
+
+
+@pytest.mark.usefixtures("tier")
+def test_the_parts_of_an_index_may_be_larger_than_it():
+    row, large = np.arange(40.0), 2**62 - 1
+    check(shifted_sums, row, 7, 3, 5, np.zeros(3), compiled=True)
+    for given in (
+        (large, -large, -5),  # a sum of three that is an index
+        (large, large, large),
+        (-large, -large, large),
+        (-large, 7 - large, -3),  # below -2^63, and 4 once it has wrapped
+        (large, large, -4),
+        (5, 3, 50),
+        (5, 3, -38),
+    ):
+        check(shifted_sums, row, *given, np.zeros(3))
+
+
+def searches_in_searches(rows, starts, limit, out):
+    steps = 0
+    k = 0
+    while k < len(starts):
+        place = starts[k]
+        for j in range(3):
+            while rows[j, place] < limit:
+                steps += 1
+                out[k] += rows[j, place]
+                place = place + 2
+            place -= 1
+        k += 1
+    return steps
+
+
+@pytest.mark.usefixtures("tier")
+def test_an_error_in_an_inner_while_is_pythons():
+    """Each ends where it fails, the outer ones too, and arrays are as Python leaves them."""
+    rows = np.tile(np.arange(50.0), (3, 1))
+    check(searches_in_searches, rows, np.arange(9), 30.0, np.zeros(9), compiled=True)
+    for limit in (49.0, 60.0, math.inf):
+        check(searches_in_searches, rows, np.arange(9), limit, np.zeros(9))
+    for starts in ([0, 3, 51], [0, -50, -51], [7]):
+        check(searches_in_searches, rows, np.array(starts), 30.0, np.zeros(len(starts)))
+    rows[1, 20:] = np.nan
+    check(searches_in_searches, rows, np.arange(9), 30.0, np.zeros(9), compiled=True)
+
+
+def places_of_cells(points, sizes, counts):
+    cell, found = np.zeros(3, np.int32), 0
+    for i in range(len(points)):
+        is_outside = False
+        for j in range(3):
+            c = np.floor(points[i, j] / sizes[j])
+            if c < 0 or c >= 4:
+                is_outside = True
+                break
+            cell[2 - j] = c
+        if is_outside:
+            continue
+        found += 1
+        counts[cell[0], cell[1], cell[2]] += 1
+    return found
+
+
+@pytest.mark.usefixtures("tier")
+def test_numbers_that_are_none_are_compared_without_a_failure():
+    points = np.random.default_rng(3).normal(1.0, 1.0, (200, 3))
+    check(places_of_cells, points, np.full(3, 0.5), np.zeros((4, 4, 4), int), compiled=True)
+    points[::9, 1] = np.inf
+    check(places_of_cells, points, np.full(3, 0.5), np.zeros((4, 4, 4), int), compiled=True)
+    points[::7, 2] = np.nan  # a cell of NaN is an error
+    check(places_of_cells, points, np.full(3, 0.5), np.zeros((4, 4, 4), int))
