@@ -586,7 +586,8 @@ void Emitter::masked_while(const Instr& instr) {
 // next one stays in registers. For the same reason it looks whether to stop between runs of rounds.
 void Emitter::scalar_while(const Instr& instr) {
   is_branchy_ = true;
-  const bool in_runs = stop_ && !has_loops(instr.other) && !has_loops(instr.body);
+  const bool looks = stop_ && instr.rounds == 0;
+  const bool in_runs = looks && !has_loops(instr.other) && !has_loops(instr.body);
   BasicBlock* run = new_block("run");
   BasicBlock* inside = new_block("inside");
   BasicBlock* next = new_block("round");
@@ -594,7 +595,7 @@ void Emitter::scalar_while(const Instr& instr) {
   BasicBlock* const end_around = std::exchange(while_end_, after);
   builder_.CreateCondBr(goes_on(instr), run, after);
   builder_.SetInsertPoint(run);
-  if (stop_ && !in_runs) stop_if_asked();
+  if (looks && !in_runs) stop_if_asked();
   BasicBlock* start = builder_.GetInsertBlock();
   builder_.CreateBr(inside);
   builder_.SetInsertPoint(inside);

@@ -1,5 +1,6 @@
 // jit.cpp: Kernel -> Code: the stages in order: emit, optimize, generate.
 #include <cstdlib>
+#include <optional>
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -17,6 +18,7 @@
 #include "codegen/native.h"
 #include "codegen/quiet.h"
 #include "ir/error.h"
+#include "ir/searches.h"
 
 namespace frit::codegen {
 namespace {
@@ -87,7 +89,9 @@ class LlvmJit final : public Jit {
                                                                     Effort effort) {
     auto module = std::make_unique<llvm::Module>("kernel", context_);
     native_.prepare(*module);
-    EmittedKernel emitted = emit(kernel, {native_.machine(), effort}, formulas_, *module);
+    const std::optional<Kernel> searching = with_searches(kernel);
+    EmittedKernel emitted =
+        emit(searching ? *searching : kernel, {native_.machine(), effort}, formulas_, *module);
     native_.optimize(*module, emitted.is_branchy);
     spare_divider(*module, native_.machine());
     use_extremes(*module);

@@ -21,6 +21,9 @@
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/GVN.h>
 #include <llvm/Transforms/Scalar/JumpThreading.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/SCCP.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Mem2Reg.h>
 
@@ -80,7 +83,11 @@ struct Native::Optimizer {
     passes.addPass(
         InstCombinePass(InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false)));
     // What ends a loop leaves it, before choices are made of what decides that.
-    if (is_branchy) passes.addPass(JumpThreadingPass());
+    if (is_branchy) {
+      passes.addPass(JumpThreadingPass());
+      passes.addPass(SCCPPass());
+      passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), true));
+    }
     passes.addPass(SimplifyCFGPass());
     passes.addPass(EarlyCSEPass());
   }

@@ -184,7 +184,8 @@ class Serializer {
       add(static_cast<std::int32_t>(operand.dtype), operand.written ? 1 : 0, operand.scratch_offset,
           operand.beside, operand.distance);
     types(kernel.scalars);
-    add(kernel.integers, (kernel.may_stop ? 1 : 0) | (kernel.from_own_cache ? 2 : 0));
+    add(kernel.integers,
+        (kernel.may_stop ? 1 : 0) | (kernel.from_own_cache ? 2 : 0) | (kernel.loads_early ? 4 : 0));
     types(kernel.values);
     types(kernel.locals);
     block(kernel.code);

@@ -127,7 +127,7 @@ struct Instr {
   ValueId result = no_value;
   ValueId args[3] = {no_value, no_value, no_value};
   std::int32_t number = -1;           // argument or local
-  std::int32_t rounds = 0;            // While of a Routine: about how many; 0: nobody knows
+  std::int32_t rounds = 0;            // While: about how many; 0: nobody knows
   Scalar constant;                    // Constant
   Address address;                    // Load, Store
   std::vector<Reduction> reductions;  // Loop
@@ -170,6 +170,8 @@ struct Kernel {
   bool may_stop = false;
   // Its arrays are, most likely, in the caches that a core has for itself, but not in the first.
   bool from_own_cache = false;
+  // What a round of a While loads lies inside of its memory also where no round comes to it.
+  bool loads_early = false;
   bool operator==(const Kernel&) const = default;
 };
 

@@ -23,9 +23,10 @@ class Deserializer {
     }
     types(kernel_.scalars);
     kernel_.integers = reader_.number(0, INT32_MAX);
-    const std::int32_t flags = reader_.number(0, 4);
+    const std::int32_t flags = reader_.number(0, 8);
     kernel_.may_stop = (flags & 1) != 0;
     kernel_.from_own_cache = (flags & 2) != 0;
+    kernel_.loads_early = (flags & 4) != 0;
     types(kernel_.values);
     types(kernel_.locals);
     kernel_.code = block(0);

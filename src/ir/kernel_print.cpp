@@ -37,6 +37,7 @@ class Printer {
     for (std::size_t k = 0; k < kernel_.locals.size(); ++k) item('l', k, kernel_.locals[k]);
     if (kernel_.may_stop) out_ << separator << "may stop";
     if (kernel_.from_own_cache) out_ << separator << "from a core's own cache";
+    if (kernel_.loads_early) out_ << separator << "loads early";
     out_ << '\n';
   }
 

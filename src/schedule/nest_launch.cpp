@@ -139,10 +139,12 @@ NestLaunch LaunchWriter::parallel(const PlanNode& node) {
 NestLaunch LaunchWriter::finish() {
   Kernel kernel = writer_.finish();
   kernel.from_own_cache = facts_.is_in_own_cache && gains_from_own_cache(kernel);
-  launch_.kernel = std::make_shared<const Kernel>(std::move(kernel));
   bool has_while = false;
-  for_each_instr(launch_.kernel->code,
+  for_each_instr(kernel.code,
                  [&](const Instr& instr) { has_while |= instr.kind == InstrKind::While; });
+  // A nest's indices are inside in all rounds that its bounds allow.
+  kernel.loads_early = has_while;
+  launch_.kernel = std::make_shared<const Kernel>(std::move(kernel));
   if (has_while || !has_lanes(launch_.kernel->code)) launch_.pace = Pace::OneByOne;
   return std::move(launch_);
 }
