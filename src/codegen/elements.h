@@ -9,6 +9,11 @@
 namespace frit::codegen {
 
 inline int parts_of(DType dtype) { return is_complex(dtype) ? 2 : 1; }
+// By its last operand, or 1 by its only one.
+inline bool divides(Op op) {
+  return op == Op::TrueDivide || op == Op::FloorDivide || op == Op::Remainder || op == Op::Fmod ||
+         op == Op::Reciprocal;
+}
 llvm::Type* part_type(DType dtype, llvm::LLVMContext& context);
 llvm::Constant* literal_part(const Scalar& literal, int part, llvm::LLVMContext& context);
 

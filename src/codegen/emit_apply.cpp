@@ -18,6 +18,11 @@ bool has_formula(Formulas& formulas, const std::string& symbol) {
   return formulas.find(symbol) || formulas.find(symbol + "_re");
 }
 
+bool is_constant(const Emitted& operand) {
+  return all_of(ArrayRef(operand.part, static_cast<std::size_t>(operand.parts)),
+                [](const Emitted::Part& p) { return isa_and_nonnull<Constant>(p.scalar); });
+}
+
 bool any_varies(ArrayRef<Emitted*> operands) {
   return any_of(operands, [](Emitted* operand) { return operand->varies(); });
 }
@@ -38,9 +43,16 @@ Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) 
   const std::string symbol = formula_symbol(op, in);
   SmallVector<Emitted, 3> replaced;
   SmallVector<Emitted*, 3> used(operands);
-  if (mask_ && has(op, MayWarn) && is_inexact(in)) {
-    for (Emitted* operand : operands) replaced.push_back(harmless(op, in, *operand));
+  const bool varies = any_varies(operands);
+  if (!is_conditional(varies)) {
+  } else if (has(op, MayWarn) && is_inexact(in)) {
+    for (Emitted* operand : operands) replaced.push_back(harmless(op, in, *operand, varies));
     for (std::size_t k = 0; k < used.size(); ++k) used[k] = &replaced[k];
+  } else if (divides(op) && is_integer(in) && !is_constant(*used.back())) {
+    Emitted one{.parts = 1};
+    one.part[0].scalar = ConstantInt::get(element_type(in), 1);
+    replaced.push_back(where_active(*used.back(), one, varies));
+    used.back() = &replaced.back();
   }
   Emitted last = fenced_choice(op, *used.back());
   used.back() = &last;
@@ -93,23 +105,31 @@ void Emitter::raise_overflow() {
 
 // Lanes that are not active must not raise flags. Sums and products of what other operations made
 // stay as they are: they are the bulk of a masked loop, and raise a flag only from extreme values.
-// Where perhaps no lane is active not even those.
-Emitted Emitter::harmless(Op op, DType in, const Emitted& operand) {
+// Where perhaps no lane is active not even those. `varies`: one of the operands does.
+Emitted Emitter::harmless(Op op, DType in, const Emitted& operand, bool varies) {
   const std::string symbol = formula_symbol(op, in);
   Function* formula = formulas_.find(symbol);
   if (!formula) formula = formulas_.find(symbol + "_re");
   // Nor must they keep the others from the shorter way.
   const bool may_stay =
       formula && !may_trap(*formula) && !formulas_.find(ordinary_symbol(op, in)) && !is_flat_;
-  if (!operand.varies() || may_stay) return operand;
+  if (may_stay || is_constant(operand)) return operand;
   Emitted input{.parts = operand.parts};
   for (int k = 0; k < operand.parts; ++k) {
-    Type* type = vector_of(const_cast<Emitted&>(operand), k)->getType()->getScalarType();
+    const Emitted::Part& part = operand.part[k];
+    Type* type = (part.scalar ? part.scalar : part.vector)->getType()->getScalarType();
     input.part[k].scalar = type->isFloatingPointTy()
                                ? static_cast<Value*>(ConstantFP::get(type, harmless_input(op, in)))
                                : ConstantInt::get(type, 0);
   }
-  return fenced(select(mask_, operand, input));
+  return where_active(operand, input, varies);
+}
+
+// What is computed from it is not computed where nobody comes: the optimizer thinks that it may be.
+Emitted Emitter::where_active(const Emitted& operand, const Emitted& otherwise, bool varies) {
+  if (!mask_) return held(operand);
+  if (!varies) return held(select(any(mask_), operand, otherwise));
+  return fenced(select(mask_, operand, otherwise));
 }
 
 Emitted Emitter::call_formulas(const std::string& symbol, DType out, ArrayRef<Emitted*> operands) {
@@ -286,11 +306,12 @@ Emitted Emitter::call_out(const CallOut& wanted, DType out, ArrayRef<Emitted*> o
 // zero.
 Emitted Emitter::cast(DType from, DType to, Emitted& operand) {
   if (from == to) return operand;
-  if (mask_ && is_inexact(from) && is_integer(to) && operand.varies()) {
+  if (is_conditional(operand.varies()) && is_inexact(from) && is_integer(to) &&
+      !is_constant(operand)) {
     Emitted zero{.parts = operand.parts};
     for (int k = 0; k < operand.parts; ++k)
       zero.part[k].scalar = Constant::getNullValue(element_type(from));
-    Emitted harmless = select(mask_, operand, zero);
+    Emitted harmless = where_active(operand, zero, operand.varies());
     return cast_parts(from, to, harmless);
   }
   return cast_parts(from, to, operand);

@@ -4,6 +4,7 @@
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Support/KnownBits.h>
 
@@ -124,6 +125,10 @@ Emitted Emitter::fenced(const Emitted& value) {
 
 namespace {
 
+bool is_of_register(const Type& type) {
+  return type.isFloatTy() || type.isDoubleTy() || (type.isIntegerTy() && !type.isIntegerTy(1));
+}
+
 // Is it nothing but 0 or 1?
 bool is_bit(Value* v, const DataLayout& layout) {
   if (isa<UIToFPInst>(v) || isa<SIToFPInst>(v)) v = cast<CastInst>(v)->getOperand(0);
@@ -131,12 +136,28 @@ bool is_bit(Value* v, const DataLayout& layout) {
          computeKnownBits(v, layout).countMaxActiveBits() <= 1;
 }
 
-bool divides(Op op) {
-  return op == Op::TrueDivide || op == Op::FloorDivide || op == Op::Remainder || op == Op::Fmod ||
-         op == Op::Reciprocal;
-}
-
 }  // namespace
+
+// The same numbers, of one iteration, where they stand: what follows from them is not computed
+// before. (A fence keeps its place no more than arithmetic does; assembly that does nothing keeps
+// it.)
+Emitted Emitter::held(const Emitted& value) {
+  Emitted result = value;
+  for (Emitted::Part& part : result.part) {
+    Value*& v = part.scalar;
+    if (!v || isa<Constant>(v) || !is_of_register(*v->getType())) continue;
+    auto* type = FunctionType::get(v->getType(), {v->getType()}, false);
+    const bool is_number = v->getType()->isFloatingPointTy();
+    const char* same_register = !is_number ? "=r,0" : machine_.is_x86 ? "=x,0" : "=w,0";
+    CallInst* here =
+        builder_.CreateCall(InlineAsm::get(type, "", same_register, /*hasSideEffects=*/false), {v});
+    here->setDoesNotAccessMemory();
+    here->setDoesNotThrow();
+    v = here;
+    part.vector = nullptr;
+  }
+  return result;
+}
 
 // The last operand, fenced where the optimizer would compute the quotients for 0 and 1 itself and
 // choose between them, by which 1 / 0 raises nothing.

@@ -113,7 +113,8 @@ class Emitter {
   bool may_branch(Op op, DType in);
   Emitted call_formulas(const std::string& symbol, DType out, llvm::ArrayRef<Emitted*> operands);
   Value* call_formula(llvm::Function& formula, llvm::ArrayRef<Emitted*> operands);
-  Emitted harmless(Op op, DType in, const Emitted& operand);
+  Emitted harmless(Op op, DType in, const Emitted& operand, bool varies);
+  Emitted where_active(const Emitted& operand, const Emitted& otherwise, bool varies);
   bool affine_apply(const Instr& instr);
   bool was_chosen_by(const Emitted::Part& condition);
   llvm::Value* active(llvm::Value* flags);
@@ -275,6 +276,7 @@ class Emitter {
   Value* any(Value* mask);
   Emitted select(Value* condition, const Emitted& yes, const Emitted& no);
   Emitted fenced(const Emitted& value);
+  Emitted held(const Emitted& value);
   Emitted fenced_choice(Op op, const Emitted& operand);
   Emitted extract(Emitted& value, Value* lane);
   Emitted load_parts(Value* const* memory, DType dtype, unsigned lanes);
@@ -286,6 +288,10 @@ class Emitter {
   Value* int64(std::int64_t value) const { return llvm::ConstantInt::getSigned(int64_, value); }
   bool is_varying(ValueId id) const {
     return lanes_ > 1 && variance_.values[static_cast<std::size_t>(id)];
+  }
+  // Of what may raise a flag: is it kept from where nobody comes? (Vectors by their masks alone.)
+  bool is_conditional(bool varies) const {
+    return mask_ || (!varies && (level() > 1 || (level() == 1 && frames_[0].control > 0)));
   }
   int level() const { return static_cast<int>(frames_.size()); }
   Frame& frame() { return frames_.back(); }

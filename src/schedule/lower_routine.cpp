@@ -267,14 +267,28 @@ class RoutineLowering {
     const std::int32_t counter = writer_.local(DType::Int64);
     writer_.write_local(counter, begin);
     writer_.open_while();
-    writer_.begin_while_body(
-        writer_.apply(Op::Less, DType::Bool, writer_.read_local(counter), end));
+    ValueId goes_on = writer_.apply(Op::Less, DType::Bool, writer_.read_local(counter), end);
+    if (const Instr* const ending = ending_if(instr)) {
+      Block asks;
+      add_definition(instr.body, ending->args[0], asks);
+      block(asks, Place::Nested);
+      goes_on = writer_.apply(Op::LogicalAnd, DType::Bool, goes_on, value(ending->args[0]));
+    }
+    writer_.begin_while_body(goes_on);
     const ValueId index = writer_.read_local(counter);
     define(instr, index);
     block(instr.body, Place::Nested);
     writer_.write_local(counter,
                         writer_.apply(Op::Add, DType::Int64, index, writer_.constant_int(1)));
     writer_.close_while();
+  }
+
+  // What the value follows from within the block, before it.
+  static void add_definition(const Block& from, ValueId id, Block& to) {
+    const Instr* const made = id == no_value ? nullptr : definition_in(from, id);
+    if (!made) return;
+    for (ValueId arg : made->args) add_definition(from, arg, to);
+    to.push_back(*made);
   }
 
   const RoutineUse& use_;

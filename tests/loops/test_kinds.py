@@ -503,3 +503,22 @@ def test_a_greatest_difference_is_a_reduction():
         for _ in range(2):
             parallel(np.arange(1000.0), 0.5)
         assert "# reduction" in str(frit.explain(parallel))
+
+
+def numpys_and_pythons(idx, a, b):
+    for i in range(len(b)):
+        q = idx[i]
+        for _ in range(3):
+            q = int(a[i])
+        b[i] = q
+
+
+@pytest.mark.parametrize("dtype", "bBhHiIlL?")
+def test_an_integer_may_be_pythons_from_some_round_on(dtype):
+    parallel = frit.parallelize(numpys_and_pythons)
+    expected, got = np.zeros(40), np.zeros(40)
+    given = np.ones(40, dtype), np.full(40, 3.5)
+    numpys_and_pythons(*given, expected)
+    parallel(*given, got)
+    assert expected.tolist() == got.tolist()
+    assert "of Frit's own" not in str(frit.explain(parallel))

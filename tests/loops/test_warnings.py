@@ -153,3 +153,64 @@ def test_numbers_that_are_the_same_in_all_rounds(function, dtype, size):
     for x, y in itertools.product([np.float64(1.0), np.float64(0.0), np.float64(1e300)], repeat=2):
         expected, got = (told(f, np.ones(size, dtype), x, y) for f in (function, ours))
         assert got == expected, (x, y)
+
+
+GUARDED = [
+    "if d != 0: out[i] = a[i] / d",
+    "if a[i] > 99: out[i] = 1.0 / d",
+    "if a[i] > 99: out[i] = k // z",
+    "if a[i] > 99: out[i] = a[i] % d + k % z",
+    "if a[i] > 99: out[i] = np.sqrt(d - 1) + np.log(d)",
+    "if a[i] > 99: out[i] = np.int64(d * 1e300)",
+    "q = a[i] if a[i] > 99 else 0.0; out[i] = q / d if q > 99 else q",
+    "for j in range(3): out[i] += 3 / d if a[i] > 99 else 1.0",
+    "for j in range(int(a[i]) - 100): out[i] += 1.0 / d + k // z",
+    "for j in range(2): out[i] += 1.0 / b[i] * a[j] if b[i] > 0 else 0.0",
+]
+
+
+@pytest.mark.parametrize("statement", GUARDED)
+@pytest.mark.parametrize("in_order", [False, True])
+@pytest.mark.parametrize("is_while", [False, True])
+def test_what_a_condition_rules_out_does_not_warn(tier, statement, in_order, is_while):
+    """Nor where the same number is computed in all rounds, and might be before them."""
+    lines = ["def loop(a, b, out, d, k, z):", " for i in range(len(a)):"]
+    if in_order:
+        lines.append("  out[i] = out[i - 1] * 0.5")
+    if is_while:
+        lines += ["  n = 0", "  while n < 2:", "   n += 1"]
+    indent = "   " if is_while else "  "
+    lines += [indent + part for part in statement.split("; ")]
+    name = f"<guarded {hash((statement, in_order, is_while))}>"
+    text = "\n".join(lines) + "\n"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space = {"np": np}
+    exec(compile(text, name, "exec"), space)
+    loop = space["loop"]
+    ours = parallelize(loop)
+    b = np.where(np.arange(300) % 3, 2.0, 0.0)
+    for a in (np.ones(300), np.where(np.arange(300) % 7, 1.0, 100.0)):
+        for d in (np.float64(0), np.float64(-3), np.float64(1e300)):
+            given = d, np.int64(5), np.int64(0)
+            results = [np.zeros(300), np.zeros(300)]
+            expected, got = (
+                told(f, a, b, out, *given) for f, out in zip((loop, ours), results, strict=True)
+            )
+            assert got == expected, (statement, d)
+            assert results[0].tobytes() == results[1].tobytes()
+
+
+def reads_in_vain(a, x):
+    s = x
+    for i in range(1, len(a)):
+        if a[i] > 99:
+            s -= a[i]
+    return s
+
+
+def test_a_guard_does_not_warn(tier):
+    ours = parallelize(reads_in_vain)
+    for x in (1.0, 1e300, -1e300, 1e39, math.inf, math.nan, 3.4028234663852886e38):
+        a = np.ones(300, np.float32)
+        assert not told(ours, a, x)
+        assert repr(ours(a, x)) == repr(reads_in_vain(a, x))

@@ -116,7 +116,39 @@ def test_loops_that_are_left_end() -> None:
                 out[i] += k
         out[i] -= 1
 
-    for kernel in (one_exit, same_for_all, two_loops, at_some_points):
+    @pk.workunit
+    def bounds_of_its_own(i, out, most):
+        for k in range(i % 3, most - i):
+            if k * 5 > i:
+                out[i] = k
+                break
+            out[i] += 100
+        for k in range(0, most, 1 + i % 2):
+            if k > i:
+                return
+            out[i] += 1
+
+    @pk.workunit
+    def read_behind(i, out, most):
+        k = -1
+        for k in range(most):
+            if k * k > i:
+                break
+        out[i] = k
+        j = 0
+        for j in range(i, most):
+            if j % 7 == 0:
+                break
+        out[i] += 1000 * j
+
+    for kernel in (
+        one_exit,
+        same_for_all,
+        two_loops,
+        at_some_points,
+        bounds_of_its_own,
+        read_behind,
+    ):
         check(kernel, pk.int64, most=2**60)
         check(kernel, pk.int64, n=1, most=2**60)
         check(kernel, pk.int64, most=4)

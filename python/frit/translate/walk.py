@@ -446,8 +446,11 @@ class Walker(Expressions, Calls):
         stops = self.stopping_flags(node, loop)
 
         def body(index: Number) -> None:
-            self.assign_name(node.target, index)
-            self.unless(stops, lambda: self.loop_body(node, loop))
+            def run() -> None:
+                self.assign_name(node.target, index)
+                self.loop_body(node, loop)
+
+            self.unless(stops, run)
 
         self.count(begin, end, step, body)
 

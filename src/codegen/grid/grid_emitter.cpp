@@ -557,15 +557,6 @@ void GridEmitter::raise_if(Value* condition, std::uint32_t flags) {
       builder_.CreateOr(state, builder_.CreateSelect(condition, int32(flags), int32(0))), state_);
 }
 
-namespace {
-
-bool divides(Op op) {
-  return op == Op::TrueDivide || op == Op::FloorDivide || op == Op::Remainder || op == Op::Fmod ||
-         op == Op::Reciprocal;
-}
-
-}  // namespace
-
 // NaN from numbers that are none is invalid; an infinity from finite ones is too large, or a
 // division by zero.
 void GridEmitter::note_errors(Op op, DType in, DType out, ArrayRef<Number> operands,

@@ -31,6 +31,7 @@ from frit.loops.nest.values import (
 )
 from frit.translate.record import record
 
+LARGEST_FLOAT32 = 2.0**128 - 2.0**104
 MANY_ROUNDS = 2**50  # no loop gets there in a week
 
 
@@ -367,7 +368,9 @@ class Variables:
         elif value.kind == "float" and kind == "d":
             return
         elif value.kind == "float" and kind == "f" and value.argument:
-            self.require_text(f"float(float32({value.argument})) == {value.argument}")
+            x = value.argument
+            is_small = f"(abs({x}) <= {LARGEST_FLOAT32!r} or abs({x}) == 1e999)"  # others warn
+            self.require_text(f"{is_small} and float(float32({x})) == {x}")
             return
         raise Refused(node, "a variable is a number of Python's first, and then of NumPy's")
 

@@ -332,11 +332,13 @@ class Views:
     def fail_outside_of(self, value: Value, low: int, high: int) -> None:
         apply, wide = self.writer.apply, "L" if value.kind == "L" else "l"
         id = self.emit(value, wide)
-        outside = apply("Greater", [id, self.writer.constant(high, wide)])
-        if wide == "l":
-            below = apply("Less", [id, self.writer.constant(low, wide)])
-            outside = apply("LogicalOr", [outside, below])
-        self.fail_where(outside)
+        outside = []
+        if high < LIMITS[wide][1]:
+            outside.append(apply("Greater", [id, self.writer.constant(high, wide)]))
+        if low > LIMITS[wide][0]:
+            outside.append(apply("Less", [id, self.writer.constant(low, wide)]))
+        if outside:
+            self.fail_where(apply("LogicalOr", outside) if outside[1:] else outside[0])
 
     def fail_unless_held(self, value: Value, dtype: str) -> None:
         """Where a float's whole part is no number of the type, Python's number raises or wraps."""
