@@ -44,11 +44,11 @@ Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) 
   SmallVector<Emitted, 3> replaced;
   SmallVector<Emitted*, 3> used(operands);
   const bool varies = any_varies(operands);
-  if (!is_conditional(varies)) {
-  } else if (has(op, MayWarn) && is_inexact(in)) {
+  const bool is_kept = is_conditional(varies);
+  if (is_kept && has(op, MayWarn) && is_inexact(in)) {
     for (Emitted* operand : operands) replaced.push_back(harmless(op, in, *operand, varies));
     for (std::size_t k = 0; k < used.size(); ++k) used[k] = &replaced[k];
-  } else if (divides(op) && is_integer(in) && !is_constant(*used.back())) {
+  } else if (is_kept && divides(op) && is_integer(in) && !is_constant(*used.back())) {
     Emitted one{.parts = 1};
     one.part[0].scalar = ConstantInt::get(element_type(in), 1);
     replaced.push_back(where_active(*used.back(), one, varies));

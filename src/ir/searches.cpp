@@ -194,7 +194,7 @@ class Search {
 
 class SearchWriter {
  public:
-  explicit SearchWriter(const Kernel& kernel) : kernel_(kernel) {}
+  explicit SearchWriter(const Kernel& kernel) : original_(kernel), kernel_(kernel) {}
 
   std::optional<Kernel> run() {
     edit(kernel_.code, false);
@@ -272,7 +272,7 @@ class SearchWriter {
       edit(instr.body, is_in_lanes || instr.vector);
       edit(instr.other, is_in_lanes);
       if (instr.kind == InstrKind::While && !is_in_lanes)
-        if (const Search search(kernel_, instr); search) {
+        if (const Search search(original_, instr); search) {
           has_changed_ = true;
           add_first_rounds(to, instr, search);
           add_vectors(to, instr, search);
@@ -337,6 +337,7 @@ class SearchWriter {
     to.push_back(std::move(branch));
   }
 
+  const Kernel& original_;
   Kernel kernel_;
   bool has_changed_ = false;
 };
