@@ -177,7 +177,7 @@ def _cloudpickle(name: str) -> None:
 
     def _class_reduce(kind: type) -> Any:
         pickles = sys.modules.get("frit.numpy._pickles")
-        ours = pickles is not None and kind in pickles.paths
+        ours = pickles is not None and pickles.is_named(kind)
         return pickles.reduced(kind) if ours else reduce_class(kind)
 
     replace(module, "_class_reduce", _class_reduce)
@@ -194,13 +194,16 @@ def _dill() -> None:
     @functools.wraps(save_type)
     def save(pickler: Any, kind: type, *args: Any, **kwargs: Any) -> None:
         pickles = sys.modules.get("frit.numpy._pickles")
-        if pickles is not None and kind in pickles.paths:
+        if pickles is not None and pickles.is_named(kind):
             pickler.save_reduce(*pickles.reduced(kind), obj=kind)
         else:
             save_type(pickler, kind, *args, **kwargs)
 
     def save_ufunc(pickler: Any, ufunc: Any) -> None:
-        pickler.save_reduce(*ufunc.__reduce__(), obj=ufunc)
+        if type(ufunc) is _core.UFunc:
+            pickler.save_reduce(*ufunc.__reduce__(), obj=ufunc)
+        else:
+            _dill.StockPickler.save_global(pickler, ufunc, ufunc.__name__)
 
     is_builtin = _dill._is_builtin_module
 
@@ -231,21 +234,27 @@ def _jax() -> None:
 
     from frit import _core
 
+    # As they are without us: the class of our arrays is the same key as NumPy's.
+    shapes = dict(core.pytype_aval_mappings)
+    shards = dict(pxla.shard_arg_handlers)
+    canonicals = dict(dtypes.canonicalize_value_handlers)
+
     def shape_of(value: Any) -> Any:
         real = _core.to_numpy(value)
-        return core.pytype_aval_mappings[type(real)](real)
+        return shapes[type(real)](real)
 
     def canonical(value: Any) -> Any:
-        return dtypes.canonicalize_value(_core.to_numpy(value))
+        real = _core.to_numpy(value)
+        return canonicals[type(real)](real)
 
     def on_devices(values: list[Any], *args: Any) -> Any:
         real = [_core.to_numpy(value) for value in values]
-        return pxla.shard_arg_handlers[type(real[0])](real, *args)
+        return shards[type(real[0])](real, *args)
 
     for kind in (_core.Array, *_core.Scalar.__subclasses__()):
         _replace_item(core.pytype_aval_mappings, kind, shape_of)
         _replace_item(pxla.shard_arg_handlers, kind, on_devices)
-        dtypes.canonicalize_value_handlers[kind] = canonical
+        _replace_item(dtypes.canonicalize_value_handlers, kind, canonical)
 
 
 def _with_real_operands(*owners: Any, also: frozenset[str] = frozenset()) -> None:
@@ -464,6 +473,8 @@ class LargeAsFiles:
         self.reduce_real = reduce_real
 
     def __call__(self, array: Any) -> Any:
+        if not _is_array(array):  # NumPy's own, whose class is the same key
+            return self.reduce_real(array)
         if array.nbytes > self.reduce_real._max_nbytes:
             return self.reduce_real(self._real_array(array))
         return array.__reduce_ex__(4)
@@ -511,10 +522,10 @@ def _autograd() -> None:
     from autograd import core, tracer
 
     class Makers(dict):
-        def __missing__(self, kind: type) -> Callable[..., Any]:
+        def __getitem__(self, kind: type) -> Callable[..., Any]:
             engine = sys.modules.get("frit._core")
             if engine is None or kind is not engine.Array and kind.__base__ is not engine.Scalar:
-                raise KeyError(kind)
+                return super().__getitem__(kind)
 
             def make(value: Any, *rest: Any) -> Any:
                 real = engine.to_numpy(value)

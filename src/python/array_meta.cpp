@@ -1,5 +1,5 @@
 // array_meta.cpp: Array's class: isinstance, subclassing, construction, as numpy.ndarray's. And
-// isinstance for UFunc's.
+// isinstance for UFunc's. Both are equal to the class of NumPy's that they stand for.
 #include <structmember.h>
 
 #include <algorithm>
@@ -246,12 +246,46 @@ PyObject* subclass_check(PyObject* type, PyObject* candidate) {
   return is < 0 ? nullptr : PyBool_FromLong(is);
 }
 
+// What a class compares as: NumPy's where it stands for one, so that a program's questions and
+// tables by class hold for the arrays that libraries and pickles give. Classes that a program
+// derives are themselves.
+PyObject* stands_for(PyObject* type) {
+  if (type == as_object(array_type)) return numpy.ndarray;
+  if (type == as_object(ufunc_type)) return numpy.ufunc;
+  return type;
+}
+
+// typing keeps what it has made of classes in caches: there each of the two is itself, else a
+// program's Optional[np.ndarray] would be the one of a library that was there before.
+bool is_asked_by_cache_of_typing() {
+  PyFrameObject* const frame = PyEval_GetFrame();
+  if (!frame) return false;
+  const Ref globals = Ref::steal(PyFrame_GetGlobals(frame));
+  const Ref code = Ref::steal(as_object(PyFrame_GetCode(frame)));
+  PyObject* const module = PyDict_GetItemString(globals.get(), "__name__");
+  const auto is = [](PyObject* text, const char* wanted) {
+    return text && PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, wanted) == 0;
+  };
+  return is(reinterpret_cast<PyCodeObject*>(code.get())->co_name, "inner") && is(module, "typing");
+}
+
+PyObject* compare(PyObject* self, PyObject* other, int comparison) {
+  if (!PyType_Check(other) || (comparison != Py_EQ && comparison != Py_NE))
+    return Py_NewRef(Py_NotImplemented);
+  const bool equal =
+      self == other || (stands_for(self) == stands_for(other) && !is_asked_by_cache_of_typing());
+  return PyBool_FromLong(equal == (comparison == Py_EQ));
+}
+Py_hash_t hash(PyObject* self) { return PyType_Type.tp_hash(stands_for(self)); }
+
 // Heap types may change their class to one of the same layout; PyType_FromMetaclass came with 3.12.
 void set_metaclass(PyTypeObject* type, const char* name, std::vector<PyType_Slot> slots) {
   static PyMethodDef methods[] = {{"__instancecheck__", instance_check, METH_O, nullptr},
                                   {"__subclasscheck__", subclass_check, METH_O, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};
   slots.push_back({Py_tp_methods, methods});
+  slots.push_back({Py_tp_richcompare, reinterpret_cast<void*>(compare)});
+  slots.push_back({Py_tp_hash, reinterpret_cast<void*>(hash)});
   slots.push_back({0, nullptr});
   // Immutable: what a name of the class means follows from the class's own version then.
   PyType_Spec spec = {name, 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots.data()};

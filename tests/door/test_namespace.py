@@ -2,17 +2,21 @@
 
 # ruff: noqa: E501
 
+import abc
 import ast
 import contextlib
+import copy
 import dis
 import functools
 import importlib
 import inspect
+import operator
 import pickle
 import re
 import sys
 import textwrap
 import types
+import typing
 import warnings
 
 import numpy
@@ -301,6 +305,42 @@ def test_ndarray_is_a_class_that_also_knows_real_arrays():
     made = np.ndarray((2, 3), np.float32)
     assert type(made) is np.ndarray
     assert made.shape == (2, 3)
+
+
+STAND_INS = ["ndarray", "ufunc", "vectorize", "poly1d", "polynomial.Polynomial", "random.Generator",
+             "random.RandomState", "random.PCG64", "random.SeedSequence"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STAND_INS)
+def test_a_class_that_stands_for_numpys_is_equal_to_it(name):
+    ours, real = (operator.attrgetter(name)(module) for module in (np, numpy))
+    assert ours is not real and ours == real and real == ours
+    assert not ours != real and not real != ours
+    assert real in (list, ours) and ours in (list, real) and list not in (ours, real)
+    assert {ours: 1}[real] == 1 and {real: 1}[ours] == 1 and len({ours, real}) == 1
+    assert ours == ours and ours not in (list, 1, None)
+    if name != "ufunc":
+        derived = type("Derived", (ours,), {})
+        assert derived == derived and derived not in (ours, real) and len({derived, ours}) == 2
+    # What was made of either is its own.
+    assert [typing.ClassVar[kind].__args__[0] is kind for kind in (real, ours)] == [True, True]
+    assert pickle.loads(pickle.dumps(real)) is real and pickle.loads(pickle.dumps(ours)) is ours
+
+
+def test_tables_by_class_hold_for_arrays_of_ours_and_numpys():
+    @functools.singledispatch
+    def kind(x):
+        return "object"
+
+    Kind = abc.ABCMeta("Kind", (), {})
+    x, real = np.ones(2), numpy.ones(2)
+    assert kind(real) == "object" and not isinstance(real, Kind)
+    kind.register(np.ndarray)(lambda x: "array")
+    Kind.register(np.ndarray)
+    assert kind(x) == kind(real) == "array"
+    assert isinstance(x, Kind) and isinstance(real, Kind)
+    assert pickle.loads(pickle.dumps((np.sin, numpy.sin))) == (np.sin, numpy.sin)
+    assert copy.deepcopy([np.sin, numpy.sin, np.ndarray]) == [np.sin, numpy.sin, np.ndarray]
 
 
 @pytest.mark.parametrize(

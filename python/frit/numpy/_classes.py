@@ -203,7 +203,7 @@ def _converting_subclass(name: str, kind: type, methods: tuple[str, ...]) -> typ
 
     meta = type(
         type(kind).__name__,
-        (type(kind),),
+        (_pickles.StandIn, type(kind)),
         {"__instancecheck__": lambda cls, instance: isinstance(instance, kind)},
     )
     names: dict[str, Any] = {
@@ -211,6 +211,7 @@ def _converting_subclass(name: str, kind: type, methods: tuple[str, ...]) -> typ
         "__qualname__": kind.__qualname__,
         "__doc__": kind.__doc__,
         "__reduce__": __reduce__,
+        "_real": kind,
     }
     for method in methods:
         given = kind.__dict__.get(method)

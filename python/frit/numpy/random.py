@@ -22,7 +22,7 @@ _to_numpy = _core.to_numpy_deep
 __all__ = list(_numpy.__all__)
 
 
-class _Kind(type):
+class _Kind(_pickles.StandIn):
     """isinstance() is also true for NumPy's own objects (those that a pickle gives, for one)."""
 
     def __instancecheck__(cls, instance: _Any) -> bool:
@@ -56,6 +56,7 @@ class Generator(_numpy.Generator, metaclass=_Kind):
     __doc__ = _numpy.Generator.__doc__
     __module__ = _numpy.Generator.__module__
     __slots__ = ("_numpy",)
+    _real = _numpy.Generator
 
     vars().update(_draws(_numpy.Generator))
 
@@ -85,6 +86,7 @@ class RandomState(_numpy.RandomState, metaclass=_Kind):
     __doc__ = _numpy.RandomState.__doc__
     __module__ = _numpy.RandomState.__module__
     __slots__ = ("_numpy",)
+    _real = _numpy.RandomState
 
     vars().update(_draws(_numpy.RandomState))
 
@@ -136,31 +138,31 @@ _fallback.dress(default_rng, "random.default_rng", _numpy.default_rng)
 _core.set_generators((Generator, RandomState))
 
 
-class _Made(type):
+class _Made(_pickles.StandIn):
     """The type of a stand-in for a class of NumPy's: its constructor also takes our arrays."""
 
     def __new__(mcls, name: str, bases: tuple, names: dict) -> type:
-        real = tuple(base._numpy if isinstance(base, _Made) else base for base in bases)
-        if real != bases:
+        if any(isinstance(base, _Made) for base in bases):
             # A subclass made by the user is one of NumPy's class.
+            real = tuple(base._real if isinstance(base, _Made) else base for base in bases)
             return type(real[0])(name, real, names)
         return super().__new__(mcls, name, bases, names)
 
     def __call__(cls, *args: _Any, **kwargs: _Any) -> _Any:
-        return cls._numpy(*_to_numpy(args), **_to_numpy(kwargs))
+        return cls._real(*_to_numpy(args), **_to_numpy(kwargs))
 
     def __instancecheck__(cls, instance: _Any) -> bool:
-        return isinstance(instance, cls._numpy)
+        return isinstance(instance, cls._real)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(getattr(subclass, "_numpy", subclass), cls._numpy)
+        return issubclass(getattr(subclass, "_real", subclass), cls._real)
 
     def __getattr__(cls, name: str) -> _Any:
-        return getattr(type.__getattribute__(cls, "_numpy"), name)
+        return getattr(type.__getattribute__(cls, "_real"), name)
 
 
 def _seeded(kind: type) -> type:
-    names = {"__module__": kind.__module__, "__doc__": kind.__doc__, "_numpy": kind}
+    names = {"__module__": kind.__module__, "__doc__": kind.__doc__, "_real": kind}
     return _Made(kind.__name__, (), names)
 
 

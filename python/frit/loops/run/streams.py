@@ -252,7 +252,7 @@ def stream_of(function: Any) -> tuple[Stream, str] | None:
 def _numpys_own(owner: Any) -> Any:
     """What one of Frit's generators stands for."""
     ours = sys.modules.get("frit.numpy.random")
-    if ours is not None and type(owner) in (ours.Generator, ours.RandomState):
+    if ours is not None and any(type(owner) is kind for kind in (ours.Generator, ours.RandomState)):
         return owner._numpy
     return owner
 
