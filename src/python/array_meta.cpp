@@ -1,5 +1,5 @@
-// array_meta.cpp: Array's class: isinstance, subclassing, construction, as numpy.ndarray's. And
-// isinstance for UFunc's. Both are equal to the class of NumPy's that they stand for.
+// array_meta.cpp: Array's class: attributes, subclassing, construction, as numpy.ndarray's. And
+// UFunc's.
 #include <structmember.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "python/fallback.h"
 #include "python/interop.h"
 #include "python/numpy_api.h"
+#include "python/stand_ins.h"
 #include "python/ufunc_type.h"
 
 namespace frit::python {
@@ -84,24 +85,6 @@ PyObject* call_protocol(PyObject*, PyObject* const* values, Py_ssize_t count, Py
 }
 constexpr const char* array_ufunc_name = "__array_ufunc__";
 constexpr const char* array_function_name = "__array_function__";
-
-// The class between one with such methods of its own and the real ndarray, for its super(); null:
-// it has none. (NumPy takes whatever is not the very method of ndarray for one that decides
-// otherwise.)
-Ref class_behind(PyObject* names) {
-  static PyMethodDef rows[] = {
-      {array_ufunc_name, as_c_function(call_protocol<&array_ufunc_name>), fast, nullptr},
-      {array_function_name, as_c_function(call_protocol<&array_function_name>), fast, nullptr}};
-  Ref methods;
-  for (PyMethodDef& row : rows) {
-    if (!PyDict_GetItemString(names, row.ml_name)) continue;
-    if (!methods)
-      methods = checked(Py_BuildValue("{s:s,s:()}", "__module__", "numpy", "__slots__"));
-    checked_status(PyDict_SetItemString(methods.get(), row.ml_name, method_of(row).get()));
-  }
-  if (!methods) return methods;
-  return checked(PyObject_CallFunction(as_object(&PyType_Type), "s()O", "ndarray", methods.get()));
-}
 
 PyObject* call_unbound(PyObject* object, PyObject* const* values, std::size_t count,
                        PyObject* names) {
@@ -208,90 +191,11 @@ PyObject* construct_array(PyObject*, PyObject* arguments, PyObject* keywords) {
   });
 }
 
-// class A(Array): a subclass of the real ndarray.
+// type("A", (Array,), {}): a subclass of the real ndarray.
 PyObject* new_class(PyTypeObject* metatype, PyObject* arguments, PyObject* keywords) {
-  return guarded([&]() -> PyObject* {
-    if (PyTuple_GET_SIZE(arguments) != 3 || !PyTuple_Check(PyTuple_GET_ITEM(arguments, 1)))
-      return PyType_Type.tp_new(metatype, arguments, keywords);
-    PyObject* bases = PyTuple_GET_ITEM(arguments, 1);
-    const Ref between = class_behind(PyTuple_GET_ITEM(arguments, 2));
-    const Ref list = checked(PyList_New(0));
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(bases); ++k) {
-      PyObject* base = PyTuple_GET_ITEM(bases, k);
-      const bool is_ours = base == as_object(array_type);
-      if (is_ours && between) checked_status(PyList_Append(list.get(), between.get()));
-      checked_status(PyList_Append(list.get(), is_ours ? numpy.ndarray : base));
-    }
-    const Ref real_bases = checked(PyList_AsTuple(list.get()));
-    // The metaclass that the real bases ask for.
-    PyTypeObject* winner = &PyType_Type;
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(real_bases.get()); ++k) {
-      PyTypeObject* candidate = Py_TYPE(PyTuple_GET_ITEM(real_bases.get(), k));
-      if (PyType_IsSubtype(candidate, winner)) winner = candidate;
-    }
-    const Ref real_arguments = checked(PyTuple_Pack(
-        3, PyTuple_GET_ITEM(arguments, 0), real_bases.get(), PyTuple_GET_ITEM(arguments, 2)));
-    return PyObject_Call(as_object(winner), real_arguments.get(), keywords);
-  });
-}
-
-PyObject* instance_check(PyObject* type, PyObject* object) {
-  if (Py_IS_TYPE(object, reinterpret_cast<PyTypeObject*>(type))) Py_RETURN_TRUE;
-  const int is = PyObject_IsInstance(object, real_object(type).get());
-  return is < 0 ? nullptr : PyBool_FromLong(is);
-}
-PyObject* subclass_check(PyObject* type, PyObject* candidate) {
-  if (candidate == type) Py_RETURN_TRUE;
-  const int is = PyObject_IsSubclass(candidate, real_object(type).get());
-  return is < 0 ? nullptr : PyBool_FromLong(is);
-}
-
-// What a class compares as: NumPy's where it stands for one, so that a program's questions and
-// tables by class hold for the arrays that libraries and pickles give. Classes that a program
-// derives are themselves.
-PyObject* stands_for(PyObject* type) {
-  if (type == as_object(array_type)) return numpy.ndarray;
-  if (type == as_object(ufunc_type)) return numpy.ufunc;
-  return type;
-}
-
-// typing keeps what it has made of classes in caches: there each of the two is itself, else a
-// program's Optional[np.ndarray] would be the one of a library that was there before.
-bool is_asked_by_cache_of_typing() {
-  PyFrameObject* const frame = PyEval_GetFrame();
-  if (!frame) return false;
-  const Ref globals = Ref::steal(PyFrame_GetGlobals(frame));
-  const Ref code = Ref::steal(as_object(PyFrame_GetCode(frame)));
-  PyObject* const module = PyDict_GetItemString(globals.get(), "__name__");
-  const auto is = [](PyObject* text, const char* wanted) {
-    return text && PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, wanted) == 0;
-  };
-  return is(reinterpret_cast<PyCodeObject*>(code.get())->co_name, "inner") && is(module, "typing");
-}
-
-PyObject* compare(PyObject* self, PyObject* other, int comparison) {
-  if (!PyType_Check(other) || (comparison != Py_EQ && comparison != Py_NE))
-    return Py_NewRef(Py_NotImplemented);
-  const bool equal =
-      self == other || (stands_for(self) == stands_for(other) && !is_asked_by_cache_of_typing());
-  return PyBool_FromLong(equal == (comparison == Py_EQ));
-}
-Py_hash_t hash(PyObject* self) { return PyType_Type.tp_hash(stands_for(self)); }
-
-// Heap types may change their class to one of the same layout; PyType_FromMetaclass came with 3.12.
-void set_metaclass(PyTypeObject* type, const char* name, std::vector<PyType_Slot> slots) {
-  static PyMethodDef methods[] = {{"__instancecheck__", instance_check, METH_O, nullptr},
-                                  {"__subclasscheck__", subclass_check, METH_O, nullptr},
-                                  {nullptr, nullptr, 0, nullptr}};
-  slots.push_back({Py_tp_methods, methods});
-  slots.push_back({Py_tp_richcompare, reinterpret_cast<void*>(compare)});
-  slots.push_back({Py_tp_hash, reinterpret_cast<void*>(hash)});
-  slots.push_back({0, nullptr});
-  // Immutable: what a name of the class means follows from the class's own version then.
-  PyType_Spec spec = {name, 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots.data()};
-  const Ref bases = checked(PyTuple_Pack(1, as_object(&PyType_Type)));
-  PyObject* metaclass = checked(PyType_FromSpecWithBases(&spec, bases.get())).release();
-  Py_SET_TYPE(as_object(type), reinterpret_cast<PyTypeObject*>(metaclass));
+  if (PyTuple_GET_SIZE(arguments) != 3 || !PyTuple_Check(PyTuple_GET_ITEM(arguments, 1)))
+    return PyType_Type.tp_new(metatype, arguments, keywords);
+  return derive(nullptr, arguments, keywords);
 }
 
 void make_unbound_type() {
@@ -311,6 +215,22 @@ void make_unbound_type() {
 }
 
 }  // namespace
+
+// (NumPy takes whatever is not the very method of ndarray for one that decides otherwise.)
+Ref class_behind(PyObject* names) {
+  static PyMethodDef rows[] = {
+      {array_ufunc_name, as_c_function(call_protocol<&array_ufunc_name>), fast, nullptr},
+      {array_function_name, as_c_function(call_protocol<&array_function_name>), fast, nullptr}};
+  Ref methods;
+  for (PyMethodDef& row : rows) {
+    if (!PyDict_GetItemString(names, row.ml_name)) continue;
+    if (!methods)
+      methods = checked(Py_BuildValue("{s:s,s:()}", "__module__", "numpy", "__slots__"));
+    checked_status(PyDict_SetItemString(methods.get(), row.ml_name, method_of(row).get()));
+  }
+  if (!methods) return methods;
+  return checked(PyObject_CallFunction(as_object(&PyType_Type), "s()O", "ndarray", methods.get()));
+}
 
 void set_array_metaclass() {
   make_unbound_type();

@@ -7,6 +7,7 @@
 #include "engine/memory.h"
 #include "engine/stoppable_run.h"
 #include "ir/disk_store.h"
+#include "python/class_statements.h"
 #include "python/fallback.h"
 #include "python/flags.h"
 #include "python/flat.h"
@@ -22,6 +23,7 @@
 #include "python/protocols.h"
 #include "python/receivers.h"
 #include "python/source.h"
+#include "python/stand_ins.h"
 #include "python/stoppable.h"
 
 namespace nb = nanobind;
@@ -177,6 +179,8 @@ void add_types(nb::module_& module) {
   make_flags_type();
   make_fallback_types(module.ptr());
   make_native_type(module.ptr());
+  make_stand_in_type(module.ptr());
+  make_derived_metaclass_type();
   make_ufunc_type(module.ptr());
   make_flat_type();
   make_array_type(module.ptr());
@@ -186,6 +190,7 @@ void add_types(nb::module_& module) {
   add_functions(module, creation_functions());
   add_functions(module, array_functions());
   add_functions(module, receiver_functions());
+  add_functions(module, class_functions());
   add_functions(module, foreign_call_functions());
   add_functions(module, module_name_functions());
   nb::module_ shortcuts = module.def_submodule("shortcuts");

@@ -223,38 +223,6 @@ PyObject* set_in_type(PyObject*, PyObject* const* values, Py_ssize_t count) {
   });
 }
 
-// ---- classes of the program ---------------------------------------------------------------------
-
-PyObject *python_builds = nullptr, *dress_class = nullptr;
-
-// Stands for builtins.__build_class__, without a frame of its own, which class bodies would see.
-PyObject* build_class(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  PyObject* const made =
-      PyObject_Vectorcall(python_builds, values, static_cast<std::size_t>(count), names);
-  if (!made || !PyType_Check(made)) return made;
-  static PyObject* const name = checked(PyUnicode_InternFromString("__array__")).release();
-  PyObject* const own = reinterpret_cast<PyTypeObject*>(made)->tp_dict;
-  PyObject* const method = own ? PyDict_GetItemWithError(own, name) : nullptr;
-  if (!method || !PyFunction_Check(method)) return made;
-  if (!Ref::steal(PyObject_CallOneArg(dress_class, made))) PyErr_Clear();  // it is as it was
-  return made;
-}
-
-// watch_classes(dress): calls it with each class that is made from now on and has an __array__.
-PyObject* watch_classes(PyObject*, PyObject* dress) {
-  return guarded([&] {
-    static PyMethodDef row = {"__build_class__", as_c_function(build_class),
-                              METH_FASTCALL | METH_KEYWORDS, nullptr};
-    Py_XSETREF(dress_class, Py_NewRef(dress));
-    if (python_builds) return Py_NewRef(Py_None);
-    PyObject* const builtins = PyEval_GetBuiltins();
-    python_builds = checked(PyMapping_GetItemString(builtins, "__build_class__")).release();
-    const Ref ours = checked(PyCFunction_New(&row, nullptr));
-    checked_status(PyDict_SetItemString(builtins, "__build_class__", ours.get()));
-    return Py_NewRef(Py_None);
-  });
-}
-
 // compute_held(array, items=False): the lazy numbers in an ndarray of objects become NumPy's, in
 // place; with items, arrays without axes become Python's.
 PyObject* compute_held(PyObject*, PyObject* const* values, Py_ssize_t count) {
@@ -313,7 +281,6 @@ std::vector<PyMethodDef> receiver_functions() {
   return {{"constructed_from_values", constructed_from_values, METH_O, nullptr},
           {"operators_take_real_arrays", operators_take_real_arrays, METH_O, nullptr},
           {"set_in_type", as_c_function(set_in_type), METH_FASTCALL, nullptr},
-          {"watch_classes", watch_classes, METH_O, nullptr},
           {"give_readers_real_arrays", read_real_arrays, METH_O, nullptr},
           {"compute_held", as_c_function(compute_held), METH_FASTCALL, nullptr}};
 }

@@ -327,6 +327,91 @@ def test_a_class_that_stands_for_numpys_is_equal_to_it(name):
     assert pickle.loads(pickle.dumps(real)) is real and pickle.loads(pickle.dumps(ours)) is ours
 
 
+def test_a_class_may_derive_from_arrays_and_have_a_metaclass(capsys):
+    class Meta(type):
+        @classmethod
+        def __prepare__(mcls, name, bases, **words):
+            print("prepare", bases == (np.ndarray,), words)
+            return {"prepared": 1}
+
+        def __new__(mcls, name, bases, names, **words):
+            print("new", sys._getframe(1).f_code.co_name)
+            return super().__new__(mcls, name, bases, names)
+
+        def __init__(cls, name, bases, names, **words):
+            super().__init__(name, bases, names)
+
+    class Made(np.ndarray, metaclass=Meta, word=3):
+        maker = sys._getframe(1).f_code.co_name
+
+    here = "test_a_class_may_derive_from_arrays_and_have_a_metaclass"
+    assert capsys.readouterr().out == f"prepare True {{'word': 3}}\nnew {here}\n"
+    assert type(Made) is Meta and Made.prepared == 1 and Made.maker == here
+    assert np.arange(3.0).view(Made).sum() == 3
+    assert issubclass(Made, np.ndarray) and not isinstance(np.ones(2), Made)
+
+    class Abstract(np.ndarray, abc.ABC):
+        @abc.abstractmethod
+        def total(self): ...
+
+        def __array_ufunc__(self, ufunc, method, *inputs, **words):
+            return super().__array_ufunc__(ufunc, method, *map(np.asarray, inputs), **words)
+
+    class Concrete(Abstract):
+        def total(self):
+            return (self + 1).tolist()
+
+    assert np.ones(2).view(Concrete).total() == [2, 2] and type(Abstract) is abc.ABCMeta
+
+    class Totalling(typing.Protocol):
+        def total(self): ...
+
+    class Following(np.ndarray, Totalling): ...
+
+    class Both(abc.ABCMeta, type(np.ndarray)): ...
+
+    class OfBoth(np.ndarray, metaclass=Both): ...
+
+    assert Following.__mro__[1] == np.ndarray and type(OfBoth) is Both
+
+    class Other(metaclass=Meta): ...
+
+    with pytest.raises(TypeError, match="metaclass conflict: the metaclass of a derived class"):
+
+        class _AtOdds(np.ndarray, Other, metaclass=abc.ABCMeta):
+            raise ValueError("the body doesn't run")
+
+
+@pytest.mark.parametrize("name", STAND_INS[2:])
+def test_classes_of_numpys_take_other_metaclasses(name):
+    kind = operator.attrgetter(name)(np)
+
+    class Derived(kind, metaclass=abc.ABCMeta): ...
+
+    class Alone(kind): ...
+
+    assert isinstance(Derived, abc.ABCMeta) and issubclass(Derived, kind)
+    given = {"vectorize": len, "random.Generator": np.random.PCG64(1), "random.RandomState": 3}
+    objects = [made(given.get(name, [1, 2])) for made in (kind, Derived, Alone)]
+    assert [isinstance(each, kind) for each in objects] == [True] * 3
+    assert [isinstance(each, Derived) for each in objects] == [False, True, False]
+    assert [isinstance(each, Alone) for each in objects] == [False, False, True]
+
+
+def test_objects_of_derived_classes_give_our_arrays():
+    class Twice(np.vectorize, abc.ABC):
+        def __call__(self, *given):
+            return super().__call__(*given) * 2
+
+    class Thrice(np.random.Generator, abc.ABC):
+        def three(self):
+            return self.random(3)
+
+    assert type(Twice(abs)(np.arange(3))) is np.ndarray
+    assert type(Thrice(np.random.PCG64(1)).three()) is np.ndarray
+    assert type(Thrice(np.random.PCG64(1)).spawn(1)[0]) is Thrice
+
+
 def test_tables_by_class_hold_for_arrays_of_ours_and_numpys():
     @functools.singledispatch
     def kind(x):

@@ -201,17 +201,11 @@ def _converting_subclass(name: str, kind: type, methods: tuple[str, ...]) -> typ
         own = kind if type(self) is converting else type(self)
         return copyreg._reconstructor, (own, object, None), self.__dict__  # type: ignore[attr-defined]
 
-    meta = type(
-        type(kind).__name__,
-        (_pickles.StandIn, type(kind)),
-        {"__instancecheck__": lambda cls, instance: isinstance(instance, kind)},
-    )
     names: dict[str, Any] = {
         "__module__": kind.__module__,
         "__qualname__": kind.__qualname__,
         "__doc__": kind.__doc__,
         "__reduce__": __reduce__,
-        "_real": kind,
     }
     for method in methods:
         given = kind.__dict__.get(method)
@@ -221,6 +215,8 @@ def _converting_subclass(name: str, kind: type, methods: tuple[str, ...]) -> typ
             names[method] = classmethod(_fallback.method(given.__func__))
         else:
             names[method] = _fallback.method(given)
+    names |= {"_real": kind, "_base": type(kind)(kind.__name__, (kind,), dict(names))}
+    meta = type(type(kind).__name__, (_core.StandIn, type(kind)), {})
     converting = _converting_subclasses[kind] = meta(kind.__name__, (kind,), names)
     _pickles.by_name(converting, name)
     return converting

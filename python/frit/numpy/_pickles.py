@@ -1,4 +1,4 @@
-"""_pickles.py: classes that stand for NumPy's: their pickles, and that they are equal to those."""
+"""_pickles.py: pickles of classes that stand for NumPy's: by their place in frit.numpy."""
 
 from __future__ import annotations
 
@@ -10,24 +10,6 @@ from typing import Any
 import numpy
 
 from frit import _core
-
-
-class StandIn(type):
-    """The type of a class that stands for NumPy's `_real`: equal to it, and the same key.
-
-    So a program's questions and tables by class hold for the objects that libraries make. Classes
-    that derive from it are themselves. (Those of the engine are so by theirs.)
-    """
-
-    def __eq__(cls, other: object) -> bool:
-        if cls is other or other is None or vars(cls).get("_real") is not other:
-            return cls is other
-        asker = sys._getframe(1)  # a cache of typing's keeps what it has made for each of them
-        return asker.f_code.co_name != "inner" or asker.f_globals.get("__name__") != "typing"
-
-    def __hash__(cls) -> int:
-        return type.__hash__(vars(cls).get("_real", cls))
-
 
 # Each class, by its id() -> its dotted name in frit.numpy. (As keys ours are NumPy's own.)
 _paths: dict[int, str] = {}

@@ -22,13 +22,6 @@ _to_numpy = _core.to_numpy_deep
 __all__ = list(_numpy.__all__)
 
 
-class _Kind(_pickles.StandIn):
-    """isinstance() is also true for NumPy's own objects (those that a pickle gives, for one)."""
-
-    def __instancecheck__(cls, instance: _Any) -> bool:
-        return isinstance(instance, cls.__mro__[1])
-
-
 def _drawing(kind: type, name: str, method: _Callable) -> _Callable:
     # On NumPy's own object: inside, its methods call one another and expect NumPy's arrays.
     full_name = f"{kind.__qualname__}.{name}"
@@ -52,7 +45,7 @@ def _draws(kind: type) -> dict[str, _Any]:
     }
 
 
-class Generator(_numpy.Generator, metaclass=_Kind):
+class Generator(_numpy.Generator, metaclass=_core.StandIn):
     __doc__ = _numpy.Generator.__doc__
     __module__ = _numpy.Generator.__module__
     __slots__ = ("_numpy",)
@@ -61,11 +54,11 @@ class Generator(_numpy.Generator, metaclass=_Kind):
     vars().update(_draws(_numpy.Generator))
 
     def __init__(self, bit_generator: _Any) -> None:
-        super().__init__(bit_generator)
+        _initialize(self, bit_generator)
         self._numpy = _numpy.Generator(bit_generator)
 
     def spawn(self, n_children: int) -> list[Generator]:
-        return [Generator(child.bit_generator) for child in self._numpy.spawn(n_children)]
+        return [type(self)(child.bit_generator) for child in self._numpy.spawn(n_children)]
 
     def __reduce__(self) -> _Any:
         # As NumPy's: whoever reads the pickle needs no Frit.
@@ -82,7 +75,7 @@ _new_state = _numpy.RandomState
 _initialize_state = _numpy.RandomState.__init__
 
 
-class RandomState(_numpy.RandomState, metaclass=_Kind):
+class RandomState(_numpy.RandomState, metaclass=_core.StandIn):
     __doc__ = _numpy.RandomState.__doc__
     __module__ = _numpy.RandomState.__module__
     __slots__ = ("_numpy",)
@@ -118,6 +111,19 @@ class RandomState(_numpy.RandomState, metaclass=_Kind):
         return self._around(_copy.deepcopy(self._numpy, memo))
 
 
+def _base(kind: type) -> type:
+    """The same without a metaclass: what derives from `kind` and has one of its own."""
+    names = {
+        name: value
+        for name, value in vars(kind).items()
+        if name != "_real" and not isinstance(value, _types.MemberDescriptorType)
+    }
+    return type(kind.__name__, kind.__bases__, names)
+
+
+for _kind in (Generator, RandomState):
+    _kind._base = _base(_kind)  # type: ignore[attr-defined]
+
 _initialize = _numpy.Generator.__init__
 _new_generator = _numpy.default_rng
 
@@ -138,7 +144,7 @@ _fallback.dress(default_rng, "random.default_rng", _numpy.default_rng)
 _core.set_generators((Generator, RandomState))
 
 
-class _Made(_pickles.StandIn):
+class _Made(_core.StandIn):
     """The type of a stand-in for a class of NumPy's: its constructor also takes our arrays."""
 
     def __new__(mcls, name: str, bases: tuple, names: dict) -> type:
@@ -151,18 +157,13 @@ class _Made(_pickles.StandIn):
     def __call__(cls, *args: _Any, **kwargs: _Any) -> _Any:
         return cls._real(*_to_numpy(args), **_to_numpy(kwargs))
 
-    def __instancecheck__(cls, instance: _Any) -> bool:
-        return isinstance(instance, cls._real)
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(getattr(subclass, "_real", subclass), cls._real)
-
     def __getattr__(cls, name: str) -> _Any:
         return getattr(type.__getattribute__(cls, "_real"), name)
 
 
 def _seeded(kind: type) -> type:
-    names = {"__module__": kind.__module__, "__doc__": kind.__doc__, "_real": kind}
+    names: dict[str, _Any] = {"__module__": kind.__module__, "__doc__": kind.__doc__}
+    names |= {"_real": kind, "_base": kind}
     return _Made(kind.__name__, (), names)
 
 
