@@ -87,6 +87,24 @@ def _numba() -> None:
 
     for module in (bytecode, dispatcher):
         replace(module, "get_code_object", get_code_object)
+    interpret = Interpreter.interpret
+
+    @functools.wraps(interpret)
+    def interpret_original(self: Any, bytecode: Any) -> Any:
+        """The names of variables and cells, too, are those that the code's instructions mean."""
+        given = self.func_id.func
+        original = get_code_object(given)
+        if original is getattr(given, "__code__", original):
+            return interpret(self, bytecode)
+        from frit.loops.find import codes
+
+        self.func_id.func = codes.function_with(original, given)
+        try:
+            return interpret(self, bytecode)
+        finally:
+            self.func_id.func = given
+
+    replace(Interpreter, "interpret", interpret_original)
 
 
 def _numba_dispatcher() -> None:

@@ -1029,6 +1029,29 @@ print(f(np.zeros(4000)).sum(), g(np.zeros(3)).sum())
     assert python("-m", "frit", "-c", code).stdout == "12000.0 9.0\n"
 
 
+def test_numba_reads_the_variables_around_a_function_by_their_names(python):
+    pytest.importorskip("numba")
+    code = """
+import numba
+import numpy as np
+def make(j, k, offset):
+    def f(x, scale=2.0):
+        total = 0.0
+        for i in range(len(x)):
+            total += x[i] * k - j
+        def last():
+            return total * scale
+        return last() + offset
+    return f
+f = make(100.0, 2.0, 0.5)
+g = numba.njit(f)
+x = np.arange(4000.0)
+print(f(x), g(x), g(x, 3.0), g.py_func is f, f(x) == g(x))
+"""
+    ours, plain = python("-m", "frit", "-c", code), python("-c", code)
+    assert ours.stdout == plain.stdout == "31192000.5 31192000.5 46788000.5 True True\n"
+
+
 # ---- the study ----------------------------------------------------------------------------------
 
 STUDIED = """
