@@ -749,6 +749,21 @@ def _types_of(module: types.ModuleType) -> list[type]:
     return sorted(own, key=lambda kind: len(kind.__mro__))
 
 
+def _modules_in(module: types.ModuleType) -> list[types.ModuleType]:
+    """The module, and those that its code has made in it."""
+    found = [module]
+    for part in found:
+        for name, member in list(vars(part).items()):
+            is_made_here = (
+                isinstance(member, types.ModuleType)
+                and member.__name__ == f"{part.__name__}.{name}"
+                and member.__spec__ is None
+            )
+            if is_made_here and member not in found:
+                found.append(member)
+    return found
+
+
 _compiled: set[Any] = set()  # types, functions and modules that have waited for the engine
 
 
@@ -777,15 +792,22 @@ def _own_extension(module: types.ModuleType) -> None:
     """Functions, methods and constructors in C are given real arrays."""
     from frit import _core
 
-    for name, member in list(vars(module).items()):
-        if type(member).__name__ == "builtin_function_or_method":
-            replace(module, name, _core.Fallback(name, member, in_place=True))
-    for kind in _types_of(module):
-        for name, member in list(vars(kind).items()):
-            if type(member).__name__ in ("method_descriptor", "instancemethod"):
+    parts = _modules_in(module)
+    kinds = [kind for part in parts for kind in _types_of(part)]
+    for owner in (*parts, *kinds):
+        for name, member in list(vars(owner).items()):
+            if type(member).__name__ in ("instancemethod", "staticmethod"):
+                member = member.__func__
+            if type(member).__name__ == "builtin_function_or_method":
+                if owner in parts and member.__module__ not in (owner.__name__, None):
+                    continue  # another module's
+                _core.call_with_real(member, True)
+                _undo.append(functools.partial(_core.call_with_real, member, False))
+            elif type(member).__name__ == "method_descriptor":
                 method = _core.Fallback(name, member, method=True, in_place=True)
-                _core.set_in_type(kind, name, method)
-                _undo.append(functools.partial(_core.set_in_type, kind, name, member))
+                _core.set_in_type(owner, name, method)
+                _undo.append(functools.partial(_core.set_in_type, owner, name, member))
+    for kind in kinds:
         _core.construct_with_real(kind, True)
         _undo.append(functools.partial(_core.construct_with_real, kind, False))
 

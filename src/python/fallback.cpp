@@ -220,7 +220,8 @@ class Stand : public Arrays {
  public:
   // Makers: objects whose __array__ gives arrays of ours have stand-ins, too.
   enum class Makers : std::uint8_t { AsTheyAre, Replaced };
-  explicit Stand(Makers makers = Makers::AsTheyAre) : makers_(makers) {}
+  explicit Stand(Makers makers = Makers::AsTheyAre, Classes classes = Classes::Replaced)
+      : makers_(makers), classes_(classes) {}
 
   // Borrowed: alive as long as this and the given object are.
   PyObject* real(PyObject* object, int depth = 0) {
@@ -235,6 +236,7 @@ class Stand : public Arrays {
     if (PyTuple_CheckExact(object)) return real_of_tuple(object, depth);
     if (PyList_CheckExact(object)) return real_of_list(object, depth);
     if (PyDict_CheckExact(object)) return real_of_dict(object, depth);
+    if (classes_ == Classes::AsTheyAre && PyType_Check(object)) return object;
     if (may_hold_ours(object)) return kept(real_object(object));
     if (makes_arrays(object)) return kept(checked(PyObject_CallOneArg(make_stand_in, object)));
     return object;
@@ -283,6 +285,7 @@ class Stand : public Arrays {
   }
 
   Makers makers_;
+  Classes classes_;
 };
 
 PyObject* ours_of_ndarray(Ref result, const Arrays& stand) {
@@ -487,8 +490,8 @@ void note_fallback(const char* name, const char* reason, CountedPlace& last) {
   last = {at.code, at.instruction, all.generation, &count};
 }
 
-Ref real_deep(PyObject* object) {
-  Stand stand;
+Ref real_deep(PyObject* object, Classes classes) {
+  Stand stand(Stand::Makers::AsTheyAre, classes);
   return Ref::borrow(stand.real(object));
 }
 

@@ -95,8 +95,9 @@ PyObject* call_numpy_on(PyObject* function, Objects*... objects) {
 }
 
 // Real objects for ours, inside lists, tuples and dicts as well; the same object where there is
-// nothing to replace.
-Ref real_deep(PyObject* object);
+// nothing to replace. Of ours, ndarray and ufunc are classes of which the real ones' objects are, too.
+enum class Classes : std::uint8_t { Replaced, AsTheyAre };
+Ref real_deep(PyObject* object, Classes classes = Classes::Replaced);
 
 // A callable that is a fallback of `function`; bound to an instance when it is a method's.
 PyObject* new_fallback(const char* name, PyObject* function);

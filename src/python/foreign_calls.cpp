@@ -62,9 +62,30 @@ void set_type_call(PyTypeObject* type, bool on) {
 }
 
 // Functions that Cython makes insist on real arrays where their text says np.ndarray, of generators
-// that they are given, too. Calls of them go by a pointer in each, which is kept here, with a
-// reference to the function.
-std::unordered_map<PyObject*, vectorcallfunc> cython_calls;
+// that they are given, too; so may others in C. Calls of them go by a pointer in each, which is kept
+// here, with a reference to the function.
+struct FunctionCall {
+  vectorcallfunc call;
+  PyMethodDef* definition;  // of a builtin function's; or null
+  PyMethodDef ours;
+};
+std::unordered_map<PyObject*, FunctionCall> function_calls;
+
+constexpr int conventions = METH_VARARGS | METH_FASTCALL | METH_KEYWORDS | METH_O | METH_NOARGS;
+
+// Builtin functions that take a tuple (METH_VARARGS) have no pointer: their type makes the tuple.
+PyObject* call_with_tuple(PyObject* callee, const Arguments& arguments) {
+  return guarded([&] {
+    const Ref all = checked(PyTuple_New(arguments.positional));
+    for (Py_ssize_t k = 0; k < arguments.positional; ++k)
+      PyTuple_SET_ITEM(all.get(), k, Py_NewRef(arguments.values[k]));
+    const Ref named = arguments.names ? checked(PyDict_New()) : Ref();
+    for (Py_ssize_t k = 0; k < arguments.keywords(); ++k)
+      checked_status(PyDict_SetItem(named.get(), PyTuple_GET_ITEM(arguments.names, k),
+                                    arguments.values[arguments.positional + k]));
+    return checked(Py_TYPE(callee)->tp_call(callee, all.get(), named.get())).release();
+  });
+}
 
 vectorcallfunc* call_of(PyObject* function) {
   const Py_ssize_t offset = Py_TYPE(function)->tp_vectorcall_offset;
@@ -72,8 +93,8 @@ vectorcallfunc* call_of(PyObject* function) {
                     : nullptr;
 }
 
-PyObject* call_cython(PyObject* callee, PyObject* const* values, std::size_t count,
-                      PyObject* names) {
+PyObject* call_function(PyObject* callee, PyObject* const* values, std::size_t count,
+                        PyObject* names) {
   const Arguments arguments{values, PyVectorcall_NARGS(count), names};
   const std::span all(values,
                       static_cast<std::size_t>(arguments.positional + arguments.keywords()));
@@ -81,23 +102,36 @@ PyObject* call_cython(PyObject* callee, PyObject* const* values, std::size_t cou
     note_source();
     return guarded([&] { return call_with_real_arrays(callee, arguments); });
   }
-  const auto found = cython_calls.find(callee);
-  if (found == cython_calls.end()) return PyErr_Format(PyExc_SystemError, "%R is called", callee);
-  return found->second(callee, values, count, names);
+  const auto found = function_calls.find(callee);
+  if (found == function_calls.end()) return PyErr_Format(PyExc_SystemError, "%R is called", callee);
+  const FunctionCall& before = found->second;
+  return before.call ? before.call(callee, values, count, names)
+                     : call_with_tuple(callee, arguments);
 }
 
 void set_function_call(PyObject* function, vectorcallfunc& call, bool on) {
-  if (on && call && call != call_cython) {
-    cython_calls[Py_NewRef(function)] = call;
-    call = call_cython;
-  } else if (!on && call == call_cython) {
-    call = cython_calls.extract(function).mapped();
+  const bool is_builtin = PyCFunction_CheckExact(function);
+  if (on && call != call_function && (call || is_builtin)) {
+    FunctionCall& before = function_calls[Py_NewRef(function)] = {call, nullptr, {}};
+    if (call && is_builtin) {
+      // Those of a convention that it knows the interpreter calls without a look at the pointer.
+      PyMethodDef*& definition = reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
+      before.ours = *definition;
+      before.ours.ml_flags &= ~conventions;
+      before.definition = std::exchange(definition, &before.ours);
+    }
+    call = call_function;
+  } else if (!on && call == call_function) {
+    const auto before = function_calls.extract(function);
+    call = before.mapped().call;
+    if (before.mapped().definition)
+      reinterpret_cast<PyCFunctionObject*>(function)->m_ml = before.mapped().definition;
     Py_DECREF(function);
   }
 }
 
-// call_with_real(callee, on): in a function that Cython has made, or else in the type itself, so
-// that whoever holds an object of it holds one that takes our arrays.
+// call_with_real(callee, on): in the function itself, or else in its type, so that whoever holds an
+// object of it holds one that takes our arrays.
 PyObject* call_with_real(PyObject*, PyObject* arguments) {
   PyObject* callee = nullptr;
   int on = 0;
@@ -129,17 +163,20 @@ struct Constructors {
 std::array<Constructors, most_types> constructors;
 std::size_t constructor_count = 0;
 
+// (A class that it is told of, be it in a list, it may ask arrays about that it is given in others.)
+Ref real_values(PyObject* values) { return values ? real_deep(values, Classes::AsTheyAre) : Ref(); }
+
 template <std::size_t k>
 PyObject* make_with_real(PyTypeObject* type, PyObject* values, PyObject* keywords) {
   return guarded([&] {
-    const Ref all = real_deep(values), named = keywords ? real_deep(keywords) : Ref();
+    const Ref all = real_values(values), named = real_values(keywords);
     return checked(constructors[k].make(type, all.get(), named.get())).release();
   });
 }
 template <std::size_t k>
 int fill_with_real(PyObject* self, PyObject* values, PyObject* keywords) {
   return guarded_status([&] {
-    const Ref all = real_deep(values), named = keywords ? real_deep(keywords) : Ref();
+    const Ref all = real_values(values), named = real_values(keywords);
     checked_status(constructors[k].fill(self, all.get(), named.get()));
   });
 }

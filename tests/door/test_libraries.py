@@ -847,12 +847,48 @@ static PyObject* make(PyTypeObject* type, PyObject* values, PyObject* keywords) 
 static PyTypeObject made_at_once = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "own.Made",
   .tp_basicsize = sizeof(Held), .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
   .tp_methods = methods, .tp_new = make};
+// In a module that it makes itself, as pybind11 does for def_submodule.
+static PyObject* total(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  double sum = 0;
+  for (Py_ssize_t k = 0; k < count + (names ? PyTuple_GET_SIZE(names) : 0); ++k) {
+    if (!PyArray_Check(values[k])) return PyErr_Format(PyExc_TypeError, "no array");
+    sum += numbers(values[k])[0];
+  }
+  return PyFloat_FromDouble(sum);
+}
+static PyObject* calls_total(PyObject* self, PyObject* function) {
+  return PyBool_FromLong(PyCFunction_CheckExact(function) && PyCFunction_GetFunction(function) ==
+                         (PyCFunction)(void (*)(void))total);
+}
+static PyMethodDef part_functions[] = {
+  {"total", (PyCFunction)(void (*)(void))total, METH_FASTCALL | METH_KEYWORDS, ""},
+  {"calls_total", calls_total, METH_O, ""}, {0}};
+// What it is made of, in a list, it asks later about what is in others.
+static int expect(PyObject* self, PyObject* values, PyObject* keywords) {
+  PyObject* kinds;
+  if (!PyArg_ParseTuple(values, "O!", &PyList_Type, &kinds)) return -1;
+  Py_XSETREF(((Held*)self)->array, Py_NewRef(kinds));
+  return 0;
+}
+static PyObject* expects(PyObject* self, PyObject* values) {
+  int is = PyObject_IsInstance(PyList_GetItem(values, 0), PyList_GetItem(((Held*)self)->array, 0));
+  return is < 0 ? NULL : PyBool_FromLong(is);
+}
+static PyMethodDef expecting_methods[] = {{"expects", expects, METH_O, ""}, {0}};
+static PyTypeObject expecting = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "own.part.Expecting",
+  .tp_basicsize = sizeof(Held), .tp_flags = Py_TPFLAGS_DEFAULT,
+  .tp_methods = expecting_methods, .tp_init = expect, .tp_new = PyType_GenericNew};
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "own", 0, -1, functions};
 PyMODINIT_FUNC PyInit_own(void) {
   import_array();
-  if (PyType_Ready(&held) < 0 || PyType_Ready(&twice) < 0 || PyType_Ready(&made_at_once) < 0)
+  if (PyType_Ready(&held) < 0 || PyType_Ready(&twice) < 0 || PyType_Ready(&made_at_once) < 0 ||
+      PyType_Ready(&expecting) < 0)
     return NULL;
+  PyObject* part = PyModule_New("own.part");
+  PyModule_AddFunctions(part, part_functions);
+  PyModule_AddObjectRef(part, "Expecting", (PyObject*)&expecting);
   PyObject* made = PyModule_Create(&module);
+  PyModule_AddObjectRef(made, "part", part);
   PyModule_AddObjectRef(made, "Held", (PyObject*)&held);
   PyModule_AddObjectRef(made, "Twice", (PyObject*)&twice);
   PyModule_AddObjectRef(made, "Made", (PyObject*)&made_at_once);
@@ -876,7 +912,7 @@ def test_a_programs_own_extension_modules_take_our_arrays(python, file, tmp_path
         f"""
         {first}
         import numpy as np
-        from own import draw, fill, Held, Made, Twice
+        from own import draw, fill, Held, Made, part, Twice
 
         class Derived(Held):
             def __init__(self, x, more):
@@ -899,7 +935,12 @@ def test_a_programs_own_extension_modules_take_our_arrays(python, file, tmp_path
         print(held.first(y * 2), Held.first(held, x))
         for generator in (np.random.default_rng(3), np.random.RandomState(3)):
             print(draw(generator) is generator, generator.random())
-        for wrong in (lambda: fill([1.0], 2), lambda: fill(x), lambda: Held(1), lambda: held.first(1)):
+        print([part.total(x + k, more=x) for k in range(99)][-1], part.total.__call__(x, x), part.total())
+        print(type(part.total).__name__, type(fill).__name__, part.calls_total(part.total))
+        expecting = part.Expecting([np.ndarray])
+        print([expecting.expects([given]) for given in (x, x.astype(">f8"), 1)])
+        wrongs = [lambda: fill([1.0], 2), lambda: fill(x), lambda: Held(1), lambda: held.first(1)]
+        for wrong in (*wrongs, lambda: part.total(1)):
             try:
                 wrong()
             except TypeError as error:
