@@ -183,11 +183,8 @@ PyObject* get_attribute(PyObject* type, PyObject* name) {
 
 // numpy.ndarray(shape, dtype, buffer, offset, strides, order)
 PyObject* construct_array(PyObject*, PyObject* arguments, PyObject* keywords) {
-  return guarded([&]() -> PyObject* {
-    const Ref real_arguments = real_deep(arguments);
-    const Ref real_keywords = keywords ? real_deep(keywords) : Ref{};
-    return object_of_ndarray(
-        checked(PyObject_Call(numpy.ndarray, real_arguments.get(), real_keywords.get())));
+  return guarded([&] {
+    return object_of_ndarray(checked(call_slot(PyObject_Call, numpy.ndarray, arguments, keywords)));
   });
 }
 

@@ -223,3 +223,16 @@ def test_what_is_no_index_is_refused_in_numpys_words_and_has_bytes():
     with pytest.raises(TypeError) as theirs:
         operator.index(numpy.ones(3).sum())
     assert str(ours.value) == str(theirs.value)
+
+
+def test_a_window_made_by_hand_is_one_on_the_array_that_owns_the_memory():
+    x = np.arange(6.0)
+    view = x[1:]
+    view.setflags(write=False)
+    ours = np.ndarray((2, 2), buffer=x), np.ndarray(buffer=view, dtype=float, shape=3, offset=8)
+    assert [window.base is x for window in ours] == [True, True]
+    assert [window.flags.writeable for window in ours] == [True, False]
+    ours[0][1, 0] = 7
+    assert ours[1].tolist() == [7.0, 3.0, 4.0] and x[2] == 7
+    held = bytearray(16)
+    assert np.ndarray(2, buffer=held).base is held and np.ndarray(3, "i4", buffer=x).base is x
