@@ -4,7 +4,7 @@
 // change the texts of NumPy's functions. What is set stands in the callable's dictionary.
 #pragma once
 
-#include "python/python.h"
+#include "python/fallback.h"
 
 namespace frit::python {
 
@@ -57,6 +57,16 @@ struct FunctionAttributes {
     if (PyErr_ExceptionMatches(PyExc_KeyError)) PyErr_SetString(PyExc_AttributeError, text);
     return -1;
   }
+  // NumPy's function without its protocol (NEP 18), for an __array_function__ of the program's.
+  static PyObject* implementation(PyObject* object, void*) {
+    return guarded([&] {
+      PyObject* const function = reinterpret_cast<Object*>(object)->function;
+      const Ref found = checked(PyObject_GetAttrString(function, "_implementation"));
+      const Ref name = checked(PyObject_GetAttrString(function, "__name__"));
+      const char* const text = PyUnicode_AsUTF8(name.get());
+      return checked(text ? new_fallback(text, found.get()) : nullptr).release();
+    });
+  }
   static constexpr PyGetSetDef row(const char* name) {
     return {name, get, set, nullptr, const_cast<char*>(name)};
   }
@@ -67,6 +77,7 @@ struct FunctionAttributes {
   static inline PyGetSetDef table[] = {
       {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
       {"__doc__", documentation, nullptr, nullptr, nullptr},
+      {"_implementation", implementation, nullptr, nullptr, nullptr},
       row("__name__"),
       row("__qualname__"),
       row("__signature__"),

@@ -132,6 +132,28 @@ def test_functions_say_what_numpys_say_until_a_program_sets_it():
         _ = frit._core.Fallback("partial", functools.partial(abs)).__name__
 
 
+def test_functions_can_be_called_without_numpys_protocol():
+    class Meters(np.ndarray):
+        def __array_function__(self, function, types, arguments, keywords):
+            plain = [np.asarray(each) for each in arguments[0]]
+            return np.concatenate._implementation(plain, *arguments[1:], **keywords) * 2
+
+    x = np.arange(2.0)
+    made = np.concatenate([x.view(Meters), x.view(Meters)])
+    assert type(made) is np.ndarray and made.tolist() == [0, 2, 0, 2]
+    whole = np.sum._implementation(x.view(Meters)), np.linalg.norm._implementation(x)
+    assert [float(each) for each in whole] == [1.0, 1.0]
+    lacking = [
+        name
+        for module in ("", ".linalg", ".fft")
+        for name, real in vars(sys.modules["numpy" + module]).items()
+        if not name.startswith("_") and type(real) is type(numpy.sum)
+        if not callable(getattr(sys.modules["frit.numpy" + module], name)._implementation)
+    ]
+    assert lacking == []
+    assert not hasattr(np.isscalar, "_implementation")
+
+
 def test_a_name_that_a_program_adds_is_among_the_names():
     np.of_the_program = 1
     assert set(dir(np)) - set(dir(numpy)) == {"of_the_program"}
