@@ -390,17 +390,31 @@ inline PyObject* call_with_stand_ins(PyObject* function, const Arguments& argume
   return result.release();
 }
 
+// A function that writes to its operand may give it back, be it among others.
+Ref with_operands(Ref result, const Arrays& stand) {
+  if (PyObject* ours = stand.original(result.get())) return Ref::borrow(ours);
+  if (!stand.has_arrays() || !PyTuple_CheckExact(result.get()) || Py_REFCNT(result.get()) != 1)
+    return result;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(result.get()); ++k) {
+    PyObject* const item = PyTuple_GET_ITEM(result.get(), k);
+    PyObject* const ours = stand.original(item);
+    if (!ours) continue;
+    PyTuple_SET_ITEM(result.get(), k, Py_NewRef(ours));
+    Py_DECREF(item);
+  }
+  return result;
+}
+
 template <class Stands>
 PyObject* call_for_results_as_they_are(PyObject* function, const Arguments& arguments) {
   Ref result;
   {
     Stands stand;
-    result = call_with(stand, function, arguments);
-    // A function that writes to its operand may give it back.
-    if (PyObject* ours = stand.original(result.get())) result = Ref::borrow(ours);
+    result = checked(call_with(stand, function, arguments).release());
+    result = with_operands(std::move(result), stand);
   }
   drain_released();
-  return checked(result.release()).release();
+  return result.release();
 }
 
 [[gnu::noinline]] PyObject* call_once_more(PyObject* function, const Arguments& arguments) {
@@ -440,8 +454,7 @@ PyObject* call_slot(ternaryfunc slot, PyObject* callee, PyObject* values, PyObje
     result = Ref::steal(slot(callee, real_values, real_keywords));
     if (!result) return nullptr;
     if (results == Results::AsTheyAre) {
-      // A function that writes to its operand may give it back.
-      if (PyObject* ours = stand.original(result.get())) result = Ref::borrow(ours);
+      result = with_operands(std::move(result), stand);
     } else if (real_values != values || real_keywords != keywords) {
       result = Ref::steal(ours_of_result(std::move(result), stand));
     }

@@ -1554,6 +1554,21 @@ def test_numbers_of_pandas_beside_arrays(python, file):
     assert done.stdout == python(program).stdout != ""
 
 
+def test_functions_give_the_arrays_back_that_they_were_given(python, file):
+    program = file(
+        "program.py",
+        """
+        import numpy as np
+        from scipy.linalg import blas
+
+        u, v = np.ones(3), np.arange(3.0)
+        rotated = blas.drot(u, v, 0.5, 0.5, overwrite_x=1, overwrite_y=1)
+        print(rotated[0] is u, rotated[1] is v, u, v, blas.dscal(2.0, u) is u)
+        """,
+    )
+    assert python("-m", "frit", program).stdout == python(program).stdout != ""
+
+
 def test_modules_that_have_a_librarys_name_and_nothing_of_it_are_left_alone(python, file):
     from frit import _adapters
 
