@@ -321,7 +321,7 @@ def _is_a(value: Any, kind: type) -> bool:
 def _pandas() -> None:
     """pandas knows masks, keys and groupings by their class: its methods get real arrays."""
     import pandas
-    from pandas.core import indexing
+    from pandas.core import frame, generic, indexing, series
 
     indexes = [kind for kind in [*vars(pandas).values()] if _is_a(kind, pandas.Index)]
     kinds = (
@@ -340,6 +340,9 @@ def _pandas() -> None:
             if isinstance(method := vars(kind)[name], types.FunctionType):
                 replace(kind, name, _with_real_arguments(method))
     _pandas_results()
+    for module in (frame, generic, series):
+        # Of its object a method in front of which we are sees one reference more.
+        replace(module, "REF_COUNT_METHOD", module.REF_COUNT_METHOD + 1)
 
 
 def _pandas_results() -> None:

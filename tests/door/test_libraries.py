@@ -67,6 +67,11 @@ print(inside(np.arange(4.0)[2]))
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
     d["a"][0] = x[1, 0]
+    d["a"].fillna(0, inplace=True)
+    d["b"].clip(0, 1, inplace=True)
+    d["b"].update(pd.Series(x[0]))
+    held = d["c"]
+    held.fillna(0, inplace=True)
     d["when"] = pd.to_datetime(np.array(["01-02-2024 10:00"] * 4), dayfirst=False)
     pd.to_datetime(pd.Series(["13-02-2024", "01-03-2024"]))
 print([(w.category.__name__, w.filename.rpartition("/")[2], w.lineno) for w in seen])
