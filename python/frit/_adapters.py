@@ -337,7 +337,7 @@ def _pandas() -> None:
     arrays = [kind for kind in [*vars(pandas.arrays).values()] if isinstance(kind, type)]
     for kind in _bases_in("pandas", *arrays):
         for name in _ENTRIES & vars(kind).keys() - {"__new__"}:
-            if isinstance(method := vars(kind)[name], types.FunctionType):
+            if type(method := vars(kind)[name]) is types.FunctionType:
                 replace(kind, name, _with_real_arguments(method))
     _pandas_results()
     for module in (frame, generic, series):
@@ -393,7 +393,7 @@ def _matplotlib() -> None:
         (markers.MarkerStyle, ["__init__"]),
     ):
         for name in names:
-            if isinstance(function := vars(owner)[name], types.FunctionType):
+            if type(function := vars(owner)[name]) is types.FunctionType:
                 replace(owner, name, _with_real_arguments(function))
 
 
@@ -469,8 +469,9 @@ def _joblib() -> None:
     """The hash of an array is that of a real one, so that what is cached is found again."""
     from joblib import hashing
 
+    hash_of_real = _with_real_arguments(hashing.hash)
     for owner in (hashing, sys.modules["joblib"]):
-        replace(owner, "hash", _with_real_arguments(vars(hashing)["hash"]))
+        replace(owner, "hash", hash_of_real)
     _joblib_files()
     _joblib_workers()
 
@@ -843,7 +844,7 @@ def _scipy_sparse() -> None:
     for owner in dict.fromkeys(base for kind in kinds for base in kind.__mro__):
         if owner.__module__.startswith("scipy"):
             for name in (_OPERATIONS | _SPARSE_ENTRIES) & vars(owner).keys():
-                if isinstance(method := vars(owner)[name], types.FunctionType):
+                if type(method := vars(owner)[name]) is types.FunctionType:
                     replace(owner, name, _with_real_arguments(method))
 
 

@@ -35,18 +35,26 @@ struct FunctionAttributes {
       PyErr_Clear();
       return Py_NewRef(self.function);
     }
-    // Of a library's function in Python, which `inspect` would ask otherwise.
-    if constexpr (requires { self.is_foreign; })
-      if (self.is_foreign && std::string_view(text) == "__signature__" &&
-          PyFunction_Check(self.function)) {
-        PyErr_Clear();
-        return signature_of(self.function);
-      }
     return nullptr;
   }
-  static PyObject* signature_of(PyObject* function) {
-    const Ref inspect = Ref::steal(PyImport_ImportModule("inspect"));
-    return inspect ? PyObject_CallMethod(inspect.get(), "signature", "O", function) : nullptr;
+  // A library's function in Python is one for inspect, which then looks into it.
+  static PyObject* kind(PyObject* object, void*) {
+    if constexpr (requires(Object self) { self.is_foreign; }) {
+      const auto& self = *reinterpret_cast<Object*>(object);
+      if (self.is_foreign && PyFunction_Check(self.function))
+        return Py_NewRef(as_object(&PyFunction_Type));
+    }
+    return Py_NewRef(as_object(Py_TYPE(object)));
+  }
+  static PyObject* of_python_function(PyObject* object, void* name) {
+    const auto* text = static_cast<const char*>(name);
+    if (Ref::steal(kind(object, nullptr)).get() == as_object(&PyFunction_Type))
+      return PyObject_GetAttrString(reinterpret_cast<Object*>(object)->function, text);
+    PyErr_SetString(PyExc_AttributeError, text);
+    return nullptr;
+  }
+  static constexpr PyGetSetDef python_row(const char* name) {
+    return {name, of_python_function, nullptr, nullptr, const_cast<char*>(name)};
   }
   static int set(PyObject* object, PyObject* value, void* name) {
     auto& self = *reinterpret_cast<Object*>(object);
@@ -77,6 +85,13 @@ struct FunctionAttributes {
   static inline PyGetSetDef table[] = {
       {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
       {"__doc__", documentation, nullptr, nullptr, nullptr},
+      {"__class__", kind, nullptr, nullptr, nullptr},
+      python_row("__annotations__"),
+      python_row("__code__"),
+      python_row("__defaults__"),
+      python_row("__kwdefaults__"),
+      python_row("__closure__"),
+      python_row("__globals__"),
       {"_implementation", implementation, nullptr, nullptr, nullptr},
       row("__name__"),
       row("__qualname__"),

@@ -1559,6 +1559,29 @@ def test_numbers_of_pandas_beside_arrays(python, file):
     assert done.stdout == python(program).stdout != ""
 
 
+def test_functions_of_libraries_that_get_real_arrays_are_functions(python, file):
+    program = file(
+        "program.py",
+        """
+        import inspect
+        import joblib
+        import matplotlib.axes
+        import numpy as np
+        import pandas as pd
+        from scipy.sparse import linalg
+
+        functions = joblib.hash, pd.concat, pd.DataFrame.sum, pd.DataFrame.reindex_like, linalg.spsolve
+        for function in (*functions, matplotlib.axes.Axes.plot):
+            print(inspect.isfunction(function), inspect.isbuiltin(function))
+            print(inspect.getfullargspec(function), inspect.signature(function))
+            print(inspect.getsource(function)[:40], function.__code__.co_name, function.__defaults__)
+        print([name for name, _ in inspect.getmembers(pd.DataFrame, inspect.isfunction)])
+        print(inspect.ismethod(pd.DataFrame().sum), inspect.isfunction(pd.DataFrame().sum))
+        """,
+    )
+    assert python("-m", "frit", program).stdout == python(program).stdout != ""
+
+
 def test_functions_give_the_arrays_back_that_they_were_given(python, file):
     program = file(
         "program.py",
