@@ -9,6 +9,7 @@ import contextlib
 import functools
 import importlib
 import importlib.machinery
+import operator
 import os
 import sys
 import types
@@ -54,6 +55,8 @@ def real_of(value: Any) -> Any:
         return sys.modules["numpy"].ndarray
     if isinstance(value, core.UFunc):
         return core.to_numpy(value)
+    if isinstance(value, core.Native | core.Fallback) and "_path" in vars(value):
+        return operator.attrgetter(vars(value)["_path"])(sys.modules["numpy"])
     module = getattr(value, "__module__", None)
     if isinstance(module, str) and module.startswith("frit.numpy"):
         owner = sys.modules.get(module[5:])

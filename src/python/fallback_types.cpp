@@ -195,11 +195,6 @@ PyObject* bind(PyObject* object, PyObject* instance, PyObject*) {
 
 PyObject* represent(PyObject* object) { return PyObject_Repr(fallback_of(object).function); }
 
-// Pickled by name, as a function is.
-PyObject* reduce_pickle(PyObject* object, PyObject*) {
-  return PyObject_GetAttrString(object, "__qualname__");
-}
-
 // Equal to NumPy's function, so that tables of functions by function hold for both.
 PyObject* compare(PyObject* self, PyObject* other, int comparison) {
   if (comparison != Py_EQ && comparison != Py_NE) return Py_NewRef(Py_NotImplemented);
@@ -258,8 +253,9 @@ void make_fallback_types(PyObject* module) {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(FallbackObject, weak_references), READONLY,
        nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyMethodDef methods[] = {{"__reduce__", reduce_pickle, METH_NOARGS, nullptr},
-                                  {nullptr, nullptr, 0, nullptr}};
+  static PyMethodDef methods[] = {
+      {"__reduce__", FunctionAttributes<FallbackObject>::reduce, METH_NOARGS, nullptr},
+      {nullptr, nullptr, 0, nullptr}};
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(construct)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
                          {Py_tp_traverse, reinterpret_cast<void*>(traverse)},

@@ -75,6 +75,18 @@ struct FunctionAttributes {
       return checked(text ? new_fallback(text, found.get()) : nullptr).release();
     });
   }
+  // Those of frit.numpy by their place there, which has another object than NumPy's module of that
+  // name; others by name, as functions are.
+  static PyObject* reduce(PyObject* object, PyObject*) {
+    PyObject* const dictionary = reinterpret_cast<Object*>(object)->dictionary;
+    PyObject* const path = dictionary ? PyDict_GetItemString(dictionary, "_path") : nullptr;
+    if (!path) return PyObject_GetAttrString(object, "__qualname__");
+    return guarded([&] {
+      const Ref pickles = checked(PyImport_ImportModule("frit.numpy._pickles"));
+      const Ref named = checked(PyObject_GetAttrString(pickles.get(), "named"));
+      return checked(Py_BuildValue("(O(O))", named.get(), path)).release();
+    });
+  }
   static constexpr PyGetSetDef row(const char* name) {
     return {name, get, set, nullptr, const_cast<char*>(name)};
   }

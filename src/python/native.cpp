@@ -346,11 +346,6 @@ PyObject* bind(PyObject* object, PyObject* instance, PyObject*) {
   return bound(object, instance, becomes_method(native_of(object).function));
 }
 
-// By its name in frit.numpy, as functions are.
-PyObject* reduce(PyObject* object, PyObject*) {
-  return PyObject_GetAttrString(object, "__qualname__");
-}
-
 PyObject* represent(PyObject* object) { return PyObject_Repr(native_of(object).function); }
 
 // Equal to NumPy's function, so that tables of functions by function hold for both.
@@ -376,8 +371,9 @@ void make_native_type(PyObject* module) {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(NativeObject, weak_references), READONLY,
        nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr},
-                                  {nullptr, nullptr, 0, nullptr}};
+  static PyMethodDef methods[] = {
+      {"__reduce__", FunctionAttributes<NativeObject>::reduce, METH_NOARGS, nullptr},
+      {nullptr, nullptr, 0, nullptr}};
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(construct)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
                          {Py_tp_traverse, reinterpret_cast<void*>(traverse)},

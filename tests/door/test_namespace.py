@@ -117,6 +117,7 @@ def test_functions_say_what_numpys_say_until_a_program_sets_it():
         for part in name.split("."):
             ours, real = getattr(ours, part), getattr(real, part)
         assert ours.__name__ == ours.__qualname__ == name.rpartition(".")[2]
+        assert ours.__module__ == real.__module__ and inspect.getmodule(ours) is not None
         assert ours.__wrapped__ is getattr(real, "__wrapped__", real)
         assert ours.__doc__ == real.__doc__
         assert hasattr(ours, "__signature__") == hasattr(real, "__signature__")
@@ -255,8 +256,13 @@ def test_the_table_names_only_what_numpy_has():
 
 def test_functions_can_be_pickled_and_stored_in_classes():
     for function in (np.sum, np.gradient, np.sort, np.array, np.linalg.norm, np.linalg.inv, np.sin):
-        again = pickle.loads(pickle.dumps(function))
-        assert again is function or again(np.eye(2)) is not None
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            again = pickle.loads(pickle.dumps(function, protocol))
+            assert again is function or type(function) is np.ufunc and again == function
+        assert copy.deepcopy(function) == function
+    for name in ("random.seed", "lib.scimath.sqrt", "load", "random.default_rng"):
+        function = operator.attrgetter(name)(np)
+        assert pickle.loads(pickle.dumps(function)) is function
 
     class Uses:
         make = np.array

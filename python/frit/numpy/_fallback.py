@@ -69,6 +69,8 @@ def dress(ours: Any, name: str, function: Callable[..., Any]) -> Any:
     module, _, plain = name.rpartition(".")
     ours.__module__ = f"frit.numpy.{module}" if module else "frit.numpy"
     if type(ours) in _ASK_NUMPYS:
+        ours.__module__ = getattr(function, "__module__", None) or ours.__module__
+        ours._path = name
         if getattr(function, "__qualname__", None) != plain:
             ours.__name__ = ours.__qualname__ = plain
         return ours

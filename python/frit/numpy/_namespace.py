@@ -59,7 +59,8 @@ def fill(names: dict[str, Any]) -> None:
     public = vars(numpy)
     for module in _OURS:
         for name, value in list(vars(module).items()):
-            if name in public and getattr(value, "__module__", "") == "frit.numpy":
+            is_numpys = name in public and value is not public[name]
+            if is_numpys and getattr(value, "__module__", "") in ("numpy", "frit.numpy"):
                 names[name] = value
     for name, value in list(public.items()):
         if type(value) is numpy.ufunc and value.__name__ in _core.ufuncs:
