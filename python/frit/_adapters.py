@@ -258,7 +258,8 @@ def _jax() -> None:
     # As they are without us: the class of our arrays is the same key as NumPy's.
     shapes = dict(core.pytype_aval_mappings)
     shards = dict(pxla.shard_arg_handlers)
-    canonicals = dict(dtypes.canonicalize_value_handlers)
+    handlers = dtypes.canonicalize_value_handlers
+    canonicals = dict(handlers) if isinstance(handlers, dict) else {}  # since 0.10 no dictionary
 
     def shape_of(value: Any) -> Any:
         real = _core.to_numpy(value)
@@ -266,7 +267,7 @@ def _jax() -> None:
 
     def canonical(value: Any) -> Any:
         real = _core.to_numpy(value)
-        return canonicals[type(real)](real)
+        return canonicals.get(type(real), dtypes.canonicalize_value)(real)
 
     def on_devices(values: list[Any], *args: Any) -> Any:
         real = [_core.to_numpy(value) for value in values]
@@ -275,7 +276,7 @@ def _jax() -> None:
     for kind in (_core.Array, *_core.Scalar.__subclasses__()):
         _replace_item(core.pytype_aval_mappings, kind, shape_of)
         _replace_item(pxla.shard_arg_handlers, kind, on_devices)
-        _replace_item(dtypes.canonicalize_value_handlers, kind, canonical)
+        handlers[kind] = canonical
 
 
 def _with_real_operands(*owners: Any, also: frozenset[str] = frozenset()) -> None:

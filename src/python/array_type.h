@@ -16,8 +16,8 @@ std::vector<PyMethodDef> array_protocol_methods();  // __array__ and its like, p
 // Gives Array its class, which makes real ndarrays its instances, and real subclasses of its
 // subclasses.
 void set_array_metaclass();
-// The class between the real ndarray and one derived from it with methods for NumPy's protocols, for
-// its super(); null: it has none. names: what the class has.
+// The class between the real ndarray and one derived from it with methods for NumPy's protocols,
+// for its super(); null: it has none. names: what the class has.
 Ref class_behind(PyObject* names);
 
 // A view of the array with NumPy's rules: shared by methods and attributes.

@@ -95,7 +95,8 @@ PyObject* call_numpy_on(PyObject* function, Objects*... objects) {
 }
 
 // Real objects for ours, inside lists, tuples and dicts as well; the same object where there is
-// nothing to replace. Of ours, ndarray and ufunc are classes of which the real ones' objects are, too.
+// nothing to replace. Of ours, ndarray and ufunc are classes of which real objects are instances,
+// too.
 enum class Classes : std::uint8_t { Replaced, AsTheyAre };
 Ref real_deep(PyObject* object, Classes classes = Classes::Replaced);
 

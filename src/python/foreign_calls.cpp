@@ -62,8 +62,8 @@ void set_type_call(PyTypeObject* type, bool on) {
 }
 
 // Functions that Cython makes insist on real arrays where their text says np.ndarray, of generators
-// that they are given, too; so may others in C. Calls of them go by a pointer in each, which is kept
-// here, with a reference to the function.
+// that they are given, too; so may others in C. Calls of them go by a pointer in each, which is
+// kept here, with a reference to the function.
 struct FunctionCall {
   vectorcallfunc call;
   PyMethodDef* definition;  // of a builtin function's; or null
@@ -163,7 +163,7 @@ struct Constructors {
 std::array<Constructors, most_types> constructors;
 std::size_t constructor_count = 0;
 
-// (A class that it is told of, be it in a list, it may ask arrays about that it is given in others.)
+// (A class that it is told of it may ask arrays about that it is given later, in lists.)
 Ref real_values(PyObject* values) { return values ? real_deep(values, Classes::AsTheyAre) : Ref(); }
 
 template <std::size_t k>
