@@ -67,7 +67,12 @@ PyObject* instance_check(PyObject* type, PyObject* object) {
 PyObject* subclass_check(PyObject* type, PyObject* candidate) {
   if (candidate == type) Py_RETURN_TRUE;
   if (!is_stand_in(type)) return checked_further(type, "__subclasscheck__", candidate);
-  const int is = PyObject_IsSubclass(stands_for(candidate), stands_for(type));
+  PyObject *const real = stands_for(type), *const asked = stands_for(candidate);
+  // An ABC asks the classes that derive from it, and this may be one of them.
+  const auto of = [](PyObject* object) { return reinterpret_cast<PyTypeObject*>(object); };
+  if (PyType_Check(asked) && PyType_IsSubtype(of(type), of(real)))
+    return PyBool_FromLong(PyType_IsSubtype(of(asked), of(real)));
+  const int is = PyObject_IsSubclass(asked, real);
   return is < 0 ? nullptr : PyBool_FromLong(is);
 }
 

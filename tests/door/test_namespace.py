@@ -567,3 +567,18 @@ def test_arrays_match_patterns_where_numpys_do():
 
     for shape in ((2,), (3, 2), (0,), (3,)):
         assert form(np.ones(shape)) == form(numpy.ones(shape)), shape
+
+
+@pytest.mark.parametrize("name", ["Polynomial", "Legendre", "Chebyshev", "HermiteE"])
+def test_series_are_converted_to_one_another(name: str) -> None:
+    """NumPy asks an abstract class of all series, which asks what derives from it."""
+    kinds = getattr(np.polynomial, name), getattr(numpy.polynomial, name)
+    ours, plain = (kind([1.0, 2.0, 3.0]) for kind in kinds)
+    assert str(ours + ours) == str(plain + plain)
+    assert str(ours.integ()) == str(plain.integ())
+    assert ours(2.0) == plain(2.0)
+    to = np.polynomial.Laguerre, numpy.polynomial.Laguerre
+    assert str(ours.convert(kind=to[0])) == str(plain.convert(kind=to[1]))
+    assert str(kinds[0].cast(to[0]([1.0, 2.0]))) == str(kinds[1].cast(to[1]([1.0, 2.0])))
+    assert issubclass(type(ours), kinds[0]) and not issubclass(kinds[0], to[0])
+    assert not isinstance(1.0, kinds[0]) and not issubclass(int, kinds[0])
