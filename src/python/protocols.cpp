@@ -220,8 +220,14 @@ PyObject* size_of_scalar(PyObject* self, PyObject*) {
   return PyLong_FromLong(header + size_of(scalar_of(self).array.dtype()));
 }
 
-PyObject* class_item(PyObject*, PyObject* key) {
-  return PyObject_CallMethod(numpy.ndarray, "__class_getitem__", "(O)", key);  // a tuple is one key
+// What looks at values by such a hint asks the class that it is made of.
+PyObject* class_item(PyObject* type, PyObject* key) {
+  return guarded([&] {
+    const Ref real =
+        checked(PyObject_CallMethod(numpy.ndarray, "__class_getitem__", "(O)", key));  // one key
+    const Ref arguments = checked(PyObject_GetAttrString(real.get(), "__args__"));
+    return checked(Py_GenericAlias(type, arguments.get())).release();
+  });
 }
 
 constexpr int fast = METH_FASTCALL | METH_KEYWORDS;

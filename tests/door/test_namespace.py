@@ -582,3 +582,27 @@ def test_series_are_converted_to_one_another(name: str) -> None:
     assert str(kinds[0].cast(to[0]([1.0, 2.0]))) == str(kinds[1].cast(to[1]([1.0, 2.0])))
     assert issubclass(type(ours), kinds[0]) and not issubclass(kinds[0], to[0])
     assert not isinstance(1.0, kinds[0]) and not issubclass(int, kinds[0])
+
+
+def test_hints_are_of_the_class_that_arrays_have() -> None:
+    import typing
+
+    import numpy.typing as plain_hints
+
+    import frit.numpy.typing as hints
+
+    x = np.arange(3.0)
+    alias = np.ndarray[typing.Any, np.dtype[np.float64]]
+    for hint in (alias, hints.NDArray[np.float64], hints.NDArray):
+        assert typing.get_origin(hint) is np.ndarray
+        assert isinstance(x, typing.get_origin(hint))
+        assert isinstance(x.view(type("A", (np.ndarray,), {})), typing.get_origin(hint))
+    assert repr(hints.NDArray[np.int8]) == repr(plain_hints.NDArray[numpy.int8])
+    assert hints.NDArray.__parameters__ == plain_hints.NDArray.__parameters__
+
+    class Derived(alias):
+        pass
+
+    assert issubclass(Derived, np.ndarray)
+    with pytest.raises(TypeError, match="Too many arguments"):
+        np.ndarray[int, int, int]

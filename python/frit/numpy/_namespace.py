@@ -175,6 +175,8 @@ def adapted(name: str, value: Any) -> Any:
         return _core.ufuncs.get(value.__name__, value)
     if isinstance(value, float) or (isinstance(value, type) and issubclass(value, numpy.generic)):
         return value
+    if isinstance(value, types.GenericAlias) and value.__origin__ is numpy.ndarray:  # NDArray
+        return types.GenericAlias(_core.Array, value.__args__)
     from frit.numpy import _classes
 
     return _classes.adapted(name, value)
