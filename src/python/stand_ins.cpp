@@ -46,7 +46,8 @@ PyObject* compare(PyObject* self, PyObject* other, int comparison) {
     return Py_NewRef(Py_NotImplemented);
   const bool equal =
       self == other || (stands_for(self) == stands_for(other) && !is_asked_by_cache_of_typing());
-  return PyBool_FromLong(equal == (comparison == Py_EQ));
+  if (!equal) return Py_NewRef(Py_NotImplemented);  // the other's metaclass may know better
+  return PyBool_FromLong(comparison == Py_EQ);
 }
 Py_hash_t hash(PyObject* self) { return PyType_Type.tp_hash(stands_for(self)); }
 

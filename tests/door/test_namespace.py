@@ -606,3 +606,25 @@ def test_hints_are_of_the_class_that_arrays_have() -> None:
     assert issubclass(Derived, np.ndarray)
     with pytest.raises(TypeError, match="Too many arguments"):
         np.ndarray[int, int, int]
+
+
+def test_classes_of_generators_are_related_as_numpys() -> None:
+    random = np.random
+    assert issubclass(random.PCG64, random.BitGenerator)
+    assert issubclass(numpy.random.MT19937, random.BitGenerator)
+    assert not issubclass(random.SeedSequence, random.BitGenerator)
+    assert isinstance(random.default_rng().bit_generator, random.BitGenerator)
+
+
+def test_other_metaclasses_are_asked_whether_a_class_is_equal() -> None:
+    class Meta(type):
+        def __eq__(cls, other: object) -> bool:
+            return other is np.ndarray
+
+        __hash__ = type.__hash__
+
+    class Alike(metaclass=Meta):
+        pass
+
+    assert np.ndarray == Alike and Alike == np.ndarray and not np.ndarray != Alike
+    assert np.ndarray != list and not np.ndarray == list

@@ -167,7 +167,7 @@ def _seeded(kind: type) -> type:
     return _Made(kind.__name__, (), names)
 
 
-_SEEDED = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence")
+_SEEDED = ("BitGenerator", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence")
 for _name in _SEEDED:
     globals()[_name] = _seeded(getattr(_numpy, _name))
 for _name in ("Generator", "RandomState", *_SEEDED):
