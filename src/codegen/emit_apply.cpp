@@ -306,7 +306,7 @@ Emitted Emitter::call_out(const CallOut& wanted, DType out, ArrayRef<Emitted*> o
 // zero.
 Emitted Emitter::cast(DType from, DType to, Emitted& operand) {
   if (from == to) return operand;
-  if (is_conditional(operand.varies()) && is_inexact(from) && is_integer(to) &&
+  if (is_conditional(operand.varies()) && is_inexact(from) && conversion_may_warn(from, to) &&
       !is_constant(operand)) {
     Emitted zero{.parts = operand.parts};
     for (int k = 0; k < operand.parts; ++k)

@@ -587,9 +587,8 @@ def test_series_are_converted_to_one_another(name: str) -> None:
 def test_hints_are_of_the_class_that_arrays_have() -> None:
     import typing
 
-    import numpy.typing as plain_hints
-
     import frit.numpy.typing as hints
+    import numpy.typing as plain_hints
 
     x = np.arange(3.0)
     alias = np.ndarray[typing.Any, np.dtype[np.float64]]

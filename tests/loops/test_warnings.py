@@ -162,6 +162,8 @@ GUARDED = [
     "if a[i] > 99: out[i] = a[i] % d + k % z",
     "if a[i] > 99: out[i] = np.sqrt(d - 1) + np.log(d)",
     "if a[i] > 99: out[i] = np.int64(d * 1e300)",
+    "if a[i] > 99: out[i] = np.float32(d) + np.float16(d)",
+    "if a[i] < 99: out[i] = np.float32(a[i] * large[i])",
     "q = a[i] if a[i] > 99 else 0.0; out[i] = q / d if q > 99 else q",
     "for j in range(3): out[i] += 3 / d if a[i] > 99 else 1.0",
     "for j in range(int(a[i]) - 100): out[i] += 1.0 / d + k // z",
@@ -174,7 +176,7 @@ GUARDED = [
 @pytest.mark.parametrize("is_while", [False, True])
 def test_what_a_condition_rules_out_does_not_warn(tier, statement, in_order, is_while):
     """Nor where the same number is computed in all rounds, and might be before them."""
-    lines = ["def loop(a, b, out, d, k, z):", " for i in range(len(a)):"]
+    lines = ["def loop(a, b, large, out, d, k, z):", " for i in range(len(a)):"]
     if in_order:
         lines.append("  out[i] = out[i - 1] * 0.5")
     if is_while:
@@ -190,11 +192,13 @@ def test_what_a_condition_rules_out_does_not_warn(tier, statement, in_order, is_
     ours = parallelize(loop)
     b = np.where(np.arange(300) % 3, 2.0, 0.0)
     for a in (np.ones(300), np.where(np.arange(300) % 7, 1.0, 100.0)):
+        large = np.where(a > 99, 1e300, 1.0)
         for d in (np.float64(0), np.float64(-3), np.float64(1e300)):
             given = d, np.int64(5), np.int64(0)
             results = [np.zeros(300), np.zeros(300)]
             expected, got = (
-                told(f, a, b, out, *given) for f, out in zip((loop, ours), results, strict=True)
+                told(f, a, b, large, out, *given)
+                for f, out in zip((loop, ours), results, strict=True)
             )
             assert got == expected, (statement, d)
             assert results[0].tobytes() == results[1].tobytes()
