@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "engine/engine.h"
-#include "engine/memory.h"
 #include "engine/small.h"
 
 namespace frit {
@@ -74,7 +73,6 @@ bool Engine::run_eagerly() {
   bool all = false;
   try {
     all = run_all();
-  } catch (const OutOfMemory&) {  // the plan of the rest leaves behind what needs it
   } catch (...) {
     silence_postponed(have_run);
     finish_nodes(finished);

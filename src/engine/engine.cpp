@@ -9,7 +9,6 @@
 #include <bit>
 #include <cstdlib>
 #include <mutex>
-#include <numeric>
 
 #include "backend/interp/interp.h"
 #include "engine/memory.h"
@@ -92,7 +91,6 @@ double Engine::pending_cost_of(const Node& node) const {
 
 void Engine::allocate(Base* base) {
   if (base->data) return;
-  if (base->is_lost()) std::rethrow_exception(base->extra->lost);
   try {
     base->data = memory::allocate(base->bytes);
   } catch (const std::bad_alloc&) {
@@ -301,35 +299,13 @@ bool Engine::may_hold_on(const Node& node) {
   return reads_promise && is_little;
 }
 
-// What steps that no memory holds read of the base, which is about to be written, they read of a
-// copy; where there is no memory for that either, what they make is lost.
-void Engine::leave_to_readers(Base* base, const std::exception_ptr& error) {
-  if (!base->is_touched()) return;
-  std::vector<std::uint32_t> left(nodes_.size());
-  std::iota(left.begin(), left.end(), std::uint32_t{0});
-  if (copy_for_readers(base, left)) return;
-  number_bases();
-  std::vector<bool> bases(slots_.size());
-  for (const Node& node : nodes_) {
-    bool reads = false;
-    for_each_access(node, [&](const Access& a, bool) { reads |= a.base == base; });
-    for_each_access(node, [&](const Access& a, bool is_write) {
-      if (is_write && reads) bases[a.base->slot] = true;
-    });
-  }
-  lose(made_of(std::move(bases)), error);
-  if (base->is_touched()) std::rethrow_exception(error);
-}
-
 void Engine::settle(Base* base) {
   base->stamp = 0;
   if (base->pending == 0) return;
   try {
     eval();
   } catch (const OutOfMemory&) {
-    if (residence_ && base->pending > 0) throw;  // a device may have its newest contents
-    if (base->pending_writes > 0) eval(base, false);
-    leave_to_readers(base, std::current_exception());
+    if (base->pending > 0) throw;
   }
   if (base->is_on_device) residence_->drop(*base);
 }

@@ -330,7 +330,7 @@ class Engine {
   void keep_old(Snapshot& snapshot, std::byte* data);
   void silence_postponed(const std::vector<bool>& have_run);
   void keep_postponed(std::vector<bool>& finished);
-  void read_instead(Node& node, Base* base, Base* other);
+  void read_old(Node& node, const Snapshot& snapshot);
   void end_postponing();
   void give_up_postponing();
   void drop_unseen();
@@ -381,25 +381,12 @@ class Engine {
 
   struct Running;
   class HeldBack;
-  // Nodes whose memory is not to be had. error: why, or null; unheld: of which array, if it is one;
-  // has_last: the last one is among them.
+  // Nodes whose memory is not to be had. error: why, or null; has_last: the last one is among them.
   struct LeftBehind {
     std::exception_ptr error;
-    Base* unheld = nullptr;
     bool has_last = false;
   };
   LeftBehind run(CachedPlan& cached);
-  // What these pending nodes read of the base they read of a copy from now on. False: there is no
-  // memory for it.
-  bool copy_for_readers(Base* base, std::span<const std::uint32_t> readers);
-  static Base* first_without_memory(std::span<const Step> steps, const Running& running);
-  // All that pending nodes make of these bases, with them; by slot.
-  std::vector<bool> made_of(std::vector<bool> bases) const;
-  // Those of them that are promised are not computed any more: whoever reads them gets the error.
-  void lose(const std::vector<bool>& bases, const std::exception_ptr& error);
-  void leave_to_readers(Base* base, const std::exception_ptr& error);
-  // Loses what is left behind, where the wanted base needs none of it.
-  bool loses_unheld(const LeftBehind& left, const Base* wanted);
   void allocate_for(std::span<const Step> steps, Running& running);
   // All that the sweep's steps do; false: it can't be, and nothing has been done.
   bool run_in_sweep(const PlanSweep& sweep, std::span<const std::shared_ptr<KernelCode>> code,

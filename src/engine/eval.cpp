@@ -97,16 +97,13 @@ void Engine::eval(const Base* wanted, bool may_postpone) {
   CachedPlan& cached = unread_.empty() ? plan_of(found) : plan_that_postpones(wanted, found);
   last_plan_ = cached.plan;
   last_nodes_ = cached.nodes;
-  LeftBehind left = run(cached);
-  // Who asks for no array asks for what was recorded last, or has time.
-  const auto is_of_wanted = [&] {
-    if (!left.error) return false;
-    return wanted ? wanted->pending_writes > 0 : left.has_last && !may_postpone;
-  };
-  while (is_of_wanted() && loses_unheld(left, wanted))
-    left = nodes_.empty() ? LeftBehind{} : run(plan_of(find_plan()));
+  const LeftBehind left = run(cached);
   left_behind_ = left.error;
-  if (is_of_wanted()) std::rethrow_exception(left.error);
+  if (left.error) {
+    // Who asks for no array asks for what was recorded last, or has time.
+    const bool is_of_wanted = wanted ? wanted->pending_writes > 0 : left.has_last && !may_postpone;
+    if (is_of_wanted) std::rethrow_exception(left.error);
+  }
 }
 
 Segment Engine::segment(std::span<const SlotState> states) const {
@@ -245,32 +242,20 @@ void Engine::drop_temporary(std::size_t number, Running& running) {
 // them in the same memory. Whoever reads something else is not to hear of it.
 class Engine::HeldBack {
  public:
-  explicit HeldBack(Engine& engine)
+  explicit HeldBack(const Engine& engine)
       : engine_(engine), touched_(engine.slots_.size()), written_(engine.slots_.size()) {}
   std::exception_ptr error;  // the first one; null: there are none
 
   bool touches(std::uint32_t slot) const { return slot < touched_.size() && touched_[slot]; }
-  // Do they need what is held back?
   bool comes_before(const std::vector<std::uint32_t>& nodes) const {
     if (!error) return false;
     bool does = false;
-    for_each_access_of(nodes, [&](const Access& a, bool) { does |= written_[a.base->slot]; });
-    return does;
-  }
-  // What the nodes write and others still have to read, those read in a copy. False: there is no
-  // memory for it.
-  bool lets_write(const std::vector<std::uint32_t>& nodes) {
-    if (!error) return true;
-    bool does = true;
     for_each_access_of(nodes, [&](const Access& a, bool is_write) {
-      if (!is_write || !does || !touched_[a.base->slot]) return;
-      does = engine_.copy_for_readers(a.base, nodes_);
-      if (does) touched_[a.base->slot] = false;
+      does |= is_write ? touched_[a.base->slot] : written_[a.base->slot];
     });
     return does;
   }
   void add(const std::vector<std::uint32_t>& nodes) {
-    nodes_.insert(nodes_.end(), nodes.begin(), nodes.end());
     for_each_access_of(nodes, [&](const Access& a, bool is_write) {
       touched_[a.base->slot] = true;
       if (is_write) written_[a.base->slot] = true;
@@ -283,8 +268,7 @@ class Engine::HeldBack {
     for (std::uint32_t k : nodes) for_each_access(engine_.nodes_[k], visit);
   }
 
-  Engine& engine_;
-  std::vector<std::uint32_t> nodes_;
+  const Engine& engine_;
   std::vector<bool> touched_, written_;  // by slot
 };
 
@@ -301,7 +285,6 @@ Engine::LeftBehind Engine::run(CachedPlan& cached) {
   last_places_.assign(residence_ ? plan.groups.size() : 0, {});
   std::vector<bool> finished(nodes_.size(), false);
   HeldBack held_back(*this);
-  Base* unheld = nullptr;
   const std::size_t warnings_before = float_warnings.size();
   const auto free_temporaries = [&] {
     for (std::size_t k = 0; k < running.temporaries.size(); ++k) drop_temporary(k, running);
@@ -327,16 +310,10 @@ Engine::LeftBehind Engine::run(CachedPlan& cached) {
       // All memory of a group first: a group runs whole or not at all.
       bool has_memory = !held_back.comes_before(plan.groups[group].nodes);
       try {
-        if (has_memory) {
-          allocate_for({plan.steps.data() + k, end - k}, running);
-          has_memory = held_back.lets_write(plan.groups[group].nodes);
-        }
+        if (has_memory) allocate_for({plan.steps.data() + k, end - k}, running);
       } catch (const std::bad_alloc&) {
         if (residence_) throw;
-        if (!held_back.error) {
-          held_back.error = std::current_exception();
-          unheld = first_without_memory({plan.steps.data() + k, end - k}, running);
-        }
+        if (!held_back.error) held_back.error = std::current_exception();
         has_memory = false;
       }
       if (!has_memory) {
@@ -382,79 +359,7 @@ Engine::LeftBehind Engine::run(CachedPlan& cached) {
   for (std::uint32_t node : plan.unneeded) finished[node] = true;
   const bool has_last = !finished.back();
   finish_nodes(finished);
-  return {.error = held_back.error, .unheld = unheld, .has_last = has_last};
-}
-
-// Where memory was short: the array that it was short for; null: it was the plan's own.
-Base* Engine::first_without_memory(std::span<const Step> steps, const Running& running) {
-  for (const Step& step : steps)
-    for (const std::uint32_t slot : step.allocate)
-      if (!running.pointer(slot))
-        return slot < running.slots.size() ? running.slots[slot] : nullptr;
-  return nullptr;
-}
-
-bool Engine::copy_for_readers(Base* base, std::span<const std::uint32_t> readers) {
-  Base* copy = new_base(base->bytes);
-  copy->handles = 0;
-  if (base->data) {
-    try {
-      copy->data = memory::allocate(base->bytes);
-    } catch (const std::bad_alloc&) {
-      destroy(copy);
-      return false;
-    }
-    std::memcpy(copy->data, base->data, static_cast<std::size_t>(base->bytes));
-  }
-  for (const std::uint32_t k : readers) read_instead(nodes_[k], base, copy);
-  return true;
-}
-
-std::vector<bool> Engine::made_of(std::vector<bool> bases) const {
-  for (bool has_grown = true; has_grown;) {
-    has_grown = false;
-    for (const Node& node : nodes_) {
-      bool needs = false;
-      for_each_access(node, [&](const Access& a, bool) { needs |= bases[a.base->slot]; });
-      for_each_access(node, [&](const Access& a, bool is_write) {
-        if (!is_write || !needs || bases[a.base->slot]) return;
-        bases[a.base->slot] = has_grown = true;
-      });
-    }
-  }
-  return bases;
-}
-
-void Engine::lose(const std::vector<bool>& bases, const std::exception_ptr& error) {
-  std::vector<bool> is_lost(slots_.size());
-  for (const Base* base : slots_) is_lost[base->slot] = bases[base->slot] && !base->data;
-  for (Base* base : slots_)
-    if (is_lost[base->slot]) base->need_extra().lost = error;
-  std::vector<bool> dropped;
-  for (const Node& node : nodes_) {
-    bool makes_lost = true;
-    for_each_access(node, [&](const Access& a, bool is_write) {
-      makes_lost &= !is_write || is_lost[a.base->slot];
-    });
-    dropped.push_back(makes_lost);
-  }
-  finish_nodes(std::move(dropped));
-}
-
-// It may share a kernel with what no memory holds, or write what that reads, and there is none for
-// a copy of it either.
-bool Engine::loses_unheld(const LeftBehind& left, const Base* wanted) {
-  if (!left.unheld || left.unheld->is_lost()) return false;
-  number_bases();
-  std::vector<bool> bases(slots_.size());
-  bases[left.unheld->slot] = true;
-  bases = made_of(std::move(bases));
-  bool is_needed = wanted && bases[wanted->slot];
-  if (!wanted)
-    for_each_access(nodes_.back(),
-                    [&](const Access& a, bool) { is_needed |= bases[a.base->slot]; });
-  if (!is_needed) lose(bases, left.error);
-  return !is_needed;
+  return {.error = held_back.error, .has_last = has_last};
 }
 
 // Other threads look at these without the lock, to read the elements where they are 0.
@@ -576,7 +481,8 @@ void Engine::take_zeros() {
       continue;
     try {
       base.data = memory::allocate_zeros(base.bytes);
-    } catch (const std::bad_alloc&) {  // who reads it will hear of it
+    } catch (const std::bad_alloc&) {
+      refuse(base);
     }
     taken[k] = base.data != nullptr;
   }

@@ -354,20 +354,19 @@ void Engine::keep_postponed(std::vector<bool>& finished) {
     if (node.out.base->data) release_memory(node.out.base);
     finished[k] = false;
     for (const Snapshot& s : snapshots_)
-      if (s.old && k < s.before) read_instead(node, s.base, s.old);
+      if (s.old && k < s.before) read_old(node, s);
   }
   end_postponing();
 }
 
-void Engine::read_instead(Node& node, Base* base, Base* other) {
-  const auto change = [&](Access& a) {
-    if (a.base != base) return;
-    a.base = other;
-    ++other->pending;
-    lower(base->pending);  // whoever writes it holds it
-  };
-  for (int i = 0; i < node.inputs; ++i) change(node.in[i]);
-  if (node.site) std::ranges::for_each(node.site->inputs, change);
+void Engine::read_old(Node& node, const Snapshot& snapshot) {
+  for (int i = 0; i < node.inputs; ++i) {
+    Access& a = node.in[i];
+    if (a.base != snapshot.base) continue;
+    a.base = snapshot.old;
+    ++snapshot.old->pending;
+    lower(snapshot.base->pending);  // it is written by a step that is not dropped yet
+  }
 }
 
 void Engine::end_postponing() {

@@ -330,7 +330,6 @@ void allocate_for(const Array& a) {
   try {
     Engine::get().allocate(a.base());
   } catch (const OutOfMemory&) {
-    if (a.base()->is_lost()) throw;
     throw OutOfMemory({a.shape().begin(), a.shape().end()}, a.dtype());
   }
 }

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,8 +22,6 @@ struct BaseExtra {
   std::int64_t most_bytes = 0;
   void* owner = nullptr;  // released when the base dies
   void (*release)(void*) = nullptr;
-  // What no memory held and nobody will compute any more: why, for whoever reads it.
-  std::exception_ptr lost;
 };
 
 // Counted by hand, under the engine's lock: it lives while it has handles or pending accesses. One
@@ -52,8 +49,6 @@ class alignas(64) Base {
 
   // By pending nodes: a device's copy counts as one access.
   bool is_touched() const { return pending != (is_on_device ? 1 : 0); }
-
-  bool is_lost() const { return extra && extra->lost; }
 
   BaseExtra& need_extra() {
     if (!extra) extra = std::make_unique<BaseExtra>();
