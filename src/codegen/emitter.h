@@ -289,9 +289,11 @@ class Emitter {
   bool is_varying(ValueId id) const {
     return lanes_ > 1 && variance_.values[static_cast<std::size_t>(id)];
   }
-  // Of what may raise a flag: is it kept from where nobody comes? (Vectors by their masks alone.)
+  // Of what may raise a flag: is it kept from where nobody comes? (In vectors not from loops of no
+  // rounds: what is the same in all lanes stays in a register there.)
   bool is_conditional(bool varies) const {
-    return mask_ || (!varies && (level() > 1 || (level() == 1 && frames_[0].control > 0)));
+    return mask_ || (!varies && level() > 1) ||
+           llvm::any_of(frames_, [](const Frame& frame) { return frame.control > 0; });
   }
   int level() const { return static_cast<int>(frames_.size()); }
   Frame& frame() { return frames_.back(); }

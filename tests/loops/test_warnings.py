@@ -158,6 +158,8 @@ def test_numbers_that_are_the_same_in_all_rounds(function, dtype, size):
 GUARDED = [
     "if d != 0: out[i] = a[i] / d",
     "if a[i] > 99: out[i] = 1.0 / d",
+    "if z != 0: out[i] = k // z + i // z + a[i] % z",
+    "if d > 99 or z > 99: out[i] += a[i] / d + b[i] // d",
     "if a[i] > 99: out[i] = k // z",
     "if a[i] > 99: out[i] = a[i] % d + k % z",
     "if a[i] > 99: out[i] = np.sqrt(d - 1) + np.log(d)",
