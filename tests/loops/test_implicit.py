@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import gc
 import importlib.util
 import inspect
 import json
@@ -294,11 +295,13 @@ def events(code: types.CodeType) -> list[tuple[str, str, int]]:
         return trace
 
     space = {"__name__": "program", "np": np}
+    gc.disable()  # others are called back by collections, and seen
     sys.settrace(trace)
     try:
         exec(code, space)
     finally:
         sys.settrace(None)
+        gc.enable()
     return seen
 
 

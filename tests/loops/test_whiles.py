@@ -6,6 +6,7 @@ FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED: how many programs, and the first.
 from __future__ import annotations
 
 import copy
+import gc
 import linecache
 import math
 import os
@@ -332,11 +333,13 @@ def lines_seen(run) -> list[tuple[str, str, int]]:
         seen.append((event, frame.f_code.co_name, frame.f_lineno))
         return trace
 
+    gc.disable()  # others are called back by collections, and seen
     sys.settrace(trace)
     try:
         run()
     finally:
         sys.settrace(None)
+        gc.enable()
     return seen
 
 
