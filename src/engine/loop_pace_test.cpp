@@ -138,6 +138,7 @@ TEST(LoopPace, what_was_guessed_too_long_runs_as_python) {
   EXPECT_LT(compiled_of(loop, 1'000, 50 * us, 3 * us, 9 * us), 50);
   EXPECT_LT(compiled_of(loop, 10'000, 50 * us, 3 * us, 9 * us), 300);
   EXPECT_LE(compiled_of(loop, 200, 50 * us, 3 * us, 9 * us), 2);  // of a try
+  EXPECT_EQ(loop.choose(50 * us).verdict, Verdict::Slower);
 }
 
 TEST(LoopPace, tries_cost_a_few_percent_at_most) {

@@ -123,7 +123,7 @@ struct Instr {
   bool streaming = false;  // Load, Store: of what the cache doesn't hold, and not soon again
   bool tree = false;       // Loop of a Routine: its float sums are NumPy's pairwise tree
   bool repeats = false;    // vector Loop: an iteration may run twice, as it reads nothing it writes
-  bool fails = false;      // If: what the launch does is thrown away where it holds (below)
+  bool fails = false;      // If: what the launch does is thrown away where it holds (above)
   ValueId result = no_value;
   ValueId args[3] = {no_value, no_value, no_value};
   std::int32_t number = -1;           // argument or local

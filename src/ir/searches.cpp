@@ -16,10 +16,6 @@ constexpr std::int32_t first_rounds = 16;
 // At once. The While goes through those again among which it is: 128 make up for the question.
 constexpr std::int64_t rounds_at_once = 128;
 
-bool is_int64(const Kernel& kernel, ValueId id) {
-  return kernel.values[static_cast<std::size_t>(id)] == DType::Int64;
-}
-
 // What a While has to be.
 class Search {
  public:
@@ -74,7 +70,7 @@ class Search {
     if (made && made->kind == InstrKind::Apply && made->op == Op::Less && index < 0) {
       const Instr* left = definition_in(loop_.other, made->args[0]);
       if (left && left->kind == InstrKind::ReadLocal && !same_.contains(left->result) &&
-          is_int64(kernel_, left->result) && is_outside(made->args[1])) {
+          type(left->result) == DType::Int64 && is_outside(made->args[1])) {
         index = left->number;
         last = made->args[1];
         below = made->result;

@@ -130,7 +130,7 @@ class Outcome:
         self.values: dict[str, tuple[Any, ...]] = {}
         self.shared: list[tuple[str, str]] = []
         self.warned: set[tuple[str, str]] = set()
-        self.has_empty = False  # so that values may be given to nothing
+        self.stores_to_nothing = False
 
 
 def stores_to_nothing(statement: str, scope: dict[str, Any]) -> bool:
@@ -162,7 +162,7 @@ def run(
         for statement in program.statements:
             shown.clear()
             if module is numpy:
-                outcome.has_empty |= stores_to_nothing(statement, scope)
+                outcome.stores_to_nothing |= stores_to_nothing(statement, scope)
             try:
                 exec(compile(statement, "<program>", "exec"), scope)
                 outcome.events.append(shown[0] if shown else ())
@@ -173,7 +173,6 @@ def run(
             outcome.values[name] = described(scope[name])
     outcome.warned = {(w.category.__name__, str(w.message)) for w in caught}
     arrays = [n for n in names if isinstance(scope[n], module.ndarray)]
-    outcome.has_empty |= any(scope[n].size == 0 for n in arrays)
     real = {n: numpy.asarray(scope[n]) for n in arrays}
     for k, a in enumerate(arrays):
         if real[a].flags.writeable != scope[a].flags.writeable:
@@ -232,7 +231,7 @@ def compared(program: programs.Program, expected: Outcome, got: Outcome) -> str 
     if program.warns:
         # The one licence of a lazy system: no warning of a value that nobody reads.
         has_deleted = any(s.startswith("del") for s in program.statements)
-        all_read = not has_deleted and not expected.has_empty
+        all_read = not has_deleted and not expected.stores_to_nothing
         asked, heard = audible(expected.warned, program), audible(got.warned, program)
         if heard - asked or (all_read and asked - heard):
             return f"warnings: expected {sorted(expected.warned)}\ngot {sorted(got.warned)}"

@@ -70,7 +70,6 @@ class Expressions:
     flat_part: Any
     failures: int | None
     forms: Forms
-    truths: dict[int, Form]
     item_of: Any
     item_of_small: Any
     list_named: Any
@@ -94,6 +93,7 @@ class Expressions:
     is_within_now: Any
     small_part: Any
     surroundings: dict[str, Any]
+    truths: dict[int, Form]
     while_flags: list[int | None]
     writer: Any
 
