@@ -274,7 +274,7 @@ class Engine {
   // An elementwise op whose result has so many bytes is computed at once, if its inputs are ready.
   bool computes_at_once(Op op, std::int64_t bytes) {
     if (bytes <= settings.immediate_bytes)
-      return bytes <= Foresight::least_bytes || !foresight.records(source, op);
+      return bytes <= Foresight::least_bytes || !foresight.records(source, op, bytes);
     // From here on a launch costs little, and several threads may share it.
     const std::int64_t most_bytes = settings.immediate_bytes * (is_costly(op) ? 4 : 16);
     return bytes <= most_bytes && settings.tier == Tier::Automatic &&

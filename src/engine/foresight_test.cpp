@@ -10,10 +10,15 @@ constexpr char code[2] = {};
 
 SourcePosition place(int instruction) { return {.code = &code[0], .instruction = instruction}; }
 
+// Of one result: a few of them are worth a plan.
+constexpr std::int64_t many_bytes = 8 << 20;
+
 // A stretch of ops that begins at a place and ends with a look: how many of them are recorded.
-int recorded(Foresight& foresight, int from, int length, bool plan_is_known = true) {
+int recorded(Foresight& foresight, int from, int length, bool plan_is_known = true,
+             std::int64_t bytes = many_bytes) {
   int count = 0;
-  for (int k = 0; k < length; ++k) count += foresight.records(place(from + k), Op::Add) ? 1 : 0;
+  for (int k = 0; k < length; ++k)
+    count += foresight.records(place(from + k), Op::Add, bytes) ? 1 : 0;
   if (count > 0) foresight.note_plan(plan_is_known);
   foresight.note_look();
   return count;
@@ -25,6 +30,16 @@ TEST(Foresight, a_long_stretch_is_recorded_when_it_comes_again) {
   EXPECT_EQ(recorded(foresight, 0, 20), 20);
   EXPECT_EQ(recorded(foresight, 100, 20), 0);  // another place
   EXPECT_EQ(recorded(foresight, 0, 20), 20);
+}
+
+TEST(Foresight, a_place_is_recorded_once_its_results_are_worth_a_plan) {
+  Foresight foresight;
+  constexpr int bytes = 8 << 10, length = 20;
+  int rounds = 0;
+  while (recorded(foresight, 0, length, true, bytes) == 0) ASSERT_LT(++rounds, 1000);
+  EXPECT_GT(rounds * length, 3000);
+  EXPECT_EQ(recorded(foresight, 0, length, true, bytes), length);
+  EXPECT_EQ(recorded(foresight, 100, length, true, bytes), 0);
 }
 
 TEST(Foresight, ops_that_are_looked_at_are_computed_at_once) {
@@ -51,7 +66,8 @@ TEST(Foresight, a_place_whose_traces_never_come_back_is_given_up) {
 TEST(Foresight, a_loop_without_looks_is_recorded_after_a_while) {
   Foresight foresight;
   int count = 0;
-  for (int k = 0; k < 200; ++k) count += foresight.records(place(k % 4), Op::Add) ? 1 : 0;
+  for (int k = 0; k < 200; ++k)
+    count += foresight.records(place(k % 4), Op::Add, many_bytes) ? 1 : 0;
   EXPECT_GT(count, 100);
   EXPECT_LT(count, 200);
 }

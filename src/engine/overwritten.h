@@ -3,11 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/memory.h"
 #include "ir/trace.h"
 #include "schedule/schedule.h"
 
@@ -29,7 +32,9 @@ class Overwritten {
   void keep(Base* base) {
     for (const Kept& kept : kept_)
       if (kept.base == base) return;
-    kept_.push_back({base, {base->data, base->data + base->bytes}});
+    const std::int64_t bytes = base->bytes;
+    kept_.push_back({.base = base, .before = {memory::allocate(bytes), Freeing{bytes}}});
+    std::memcpy(kept_.back().before.get(), base->data, static_cast<std::size_t>(bytes));
   }
   bool empty() const { return kept_.empty(); }
 
@@ -39,7 +44,7 @@ class Overwritten {
    public:
     Restored(Overwritten& overwritten, const Step& step) : overwritten_(overwritten), step_(step) {
       for (Kept& kept : overwritten_.kept_) {
-        kept.now = std::exchange(kept.base->data, kept.before.data());
+        kept.now = std::exchange(kept.base->data, kept.before.get());
         step_.launch.shadows.push_back({.slot = kept.base->slot, .border = {}});
       }
     }
@@ -56,9 +61,13 @@ class Overwritten {
   };
 
  private:
+  struct Freeing {
+    std::int64_t bytes;
+    void operator()(std::byte* data) const { memory::deallocate(data, bytes); }
+  };
   struct Kept {
     Base* base;
-    std::vector<std::byte> before;
+    std::unique_ptr<std::byte, Freeing> before;
     std::byte* now = nullptr;
   };
   std::vector<Kept> kept_;
