@@ -320,7 +320,7 @@ std::uint64_t Engine::stamp(Base* base) {
 
 void Engine::forget_plans() {
   plans_.clear();
-  seen_.fill(0);
+  seen_.fill({});
   last_plan_.reset();
   last_nodes_.reset();
   rounds_ = {};

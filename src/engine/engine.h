@@ -134,7 +134,7 @@ struct Settings {
   std::string dump;  // FRIT_DUMP
   bool dumps(const char* what) const { return dump.find(what) != std::string::npos; }
   double part_cost = 25e3;  // ns of work that is worth handing to another thread
-  double plan_cost = 3e3;   // ns that it takes to plan a node
+  double plan_cost = 1e4;   // ns that it takes to plan a node, in the first plans
   // Pending work, in ns and in nodes, from which a loop's next round starts it. Short steps are
   // planned once and met again; a plan of thousands of nodes costs more than it saves.
   double step_cost = 2e6;
@@ -487,7 +487,13 @@ class Engine {
   std::uint64_t clock_ = 0;
 
   std::unordered_multimap<std::uint64_t, std::unique_ptr<CachedPlan>> plans_;
-  std::array<std::uint64_t, 4096> seen_{};  // hashes of traces that ran without a plan
+  // Traces that ran without a plan, and what all their runs took, in ns.
+  struct Seen {
+    std::uint64_t hash = 0;
+    double cost = 0;
+  };
+  std::array<Seen, 4096> seen_{};
+  bool is_seen(std::uint64_t hash) const { return seen_[hash % seen_.size()].hash == hash; }
   std::unordered_map<std::string, std::shared_ptr<KernelCode>> kernels_;
   static constexpr std::size_t most_kernels = 512;
   std::size_t most_kernels_ = most_kernels;  // of more, those that no plan has are dropped

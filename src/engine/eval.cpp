@@ -88,7 +88,7 @@ void Engine::eval(const Base* wanted, bool may_postpone) {
     if (may_postpone && may_wait_longer()) postpone(wanted);
   }
   Lookup found = find_plan();
-  foresight.note_plan(found.plan != nullptr);
+  foresight.note_plan(found.plan || is_seen(found.hash));
   if (!found.plan && !residence_ && runs_eagerly(found.hash)) {
     if (!unread_.empty()) give_up_postponing();
     if (run_eagerly()) return;

@@ -69,7 +69,7 @@ std::vector<std::string> without_repeats(const std::vector<std::string>& lines) 
 }
 
 std::string explain_eager(const std::vector<std::string>& lines, std::size_t count, bool dot) {
-  const char* const why = "one by one: new, and done sooner than planned";
+  const char* const why = "one by one: done sooner than planned, so far";
   std::ostringstream out;
   if (dot)
     out << "digraph frit {\n  node [shape=box, fontname=monospace, fontsize=10];\n  all [label=\""

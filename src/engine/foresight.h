@@ -56,7 +56,7 @@ class Foresight {
     if (is_waiting_ && step_.code) place_of(step_) = step_;
     is_waiting_ = false;
   }
-  // A trace is evaluated, for which there was a plan or not.
+  // A trace is evaluated, which was met before or not.
   void note_plan(bool known) {
     if (is_recorded_) place_->surprises += known ? -1 : 1;
     note_need();

@@ -128,7 +128,7 @@ PROGRAMS = [
 def test_gives_the_bits_of_numpy(program, rounds, tier):
     start = numpy.random.default_rng(1).random((N, N))
     expected = program(numpy, start.copy(), rounds)
-    for _ in range(3):  # op by op, planned, known
+    for _ in range(3):  # planned, known
         assert numpy.array_equal(numpy.asarray(program(np, np.array(start), rounds)), expected)
 
 
@@ -148,8 +148,10 @@ def test_stores_no_temporary(program, tier):
     assert f"{operations - 4} temporaries never stored" in text, text
 
 
-def test_many_steps_behind_short_rows_are_a_kernel_of_their_own():
+def test_many_steps_behind_short_rows_are_a_kernel_of_their_own(tier):
     """One after another for each row they took seven times as long in the interpreter."""
+    if tier == "eager":
+        pytest.skip("runs step by step")
 
     def run(np):
         x = np.asarray(numpy.random.default_rng(3).random((40, 50, 9)))
@@ -161,7 +163,7 @@ def test_many_steps_behind_short_rows_are_a_kernel_of_their_own():
         out[:, :, 3] = part
         return x + out
 
-    for _ in range(3):
+    for _ in range(2):
         ours = run(np)
         frit.eval(ours)
     explanation = str(frit.explain())
