@@ -297,9 +297,9 @@ LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call
     other_key_.push_back(size_class(rounds));
   });
   const std::int64_t bytes = bytes_touched(call, routine_.body);
-  const bool is_far = bytes > fetched_from, is_large = bytes > streaming_from;
+  const Distance distance = distance_of(bytes);
   const bool is_near = is_in_own_cache(bytes);
-  other_key_.push_back((is_far ? 1 : 0) | (is_large ? 2 : 0) | (is_near ? 4 : 0));
+  other_key_.push_back(static_cast<std::uint64_t>(distance) | (is_near ? 4 : 0));
   if (variant.last && variant.last->key == other_key_) return *variant.last;
   for (const auto& known : variant.programs)
     if (known->key == other_key_) return *(variant.last = known.get());
@@ -315,8 +315,7 @@ LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call
                                ? tuning.assumed_rounds
                                : rounds_of_class(other_key_[bits + call.arrays.size() + k]));
   facts.shortest_chunk = tuning.shortest_chunk;
-  facts.is_far = is_far;
-  facts.is_large = is_large;
+  facts.distance = distance;
   facts.is_in_own_cache = is_near;
   auto made = std::make_unique<Program>();
   made->key = other_key_;

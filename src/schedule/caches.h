@@ -13,11 +13,23 @@ inline constexpr std::int64_t streaming_from = 24 << 20;
 // More than the nearest cache holds.
 inline constexpr std::int64_t fetched_from = 200 << 10;
 
-// Is what a launch loads fetched ahead by instructions? is_far: it touches more than fetched_from;
-// is_large: than streaming_from; is_plain: the processor's own prefetching finds its way, which
-// AMD's do so well that the instructions only cost.
-inline bool is_fetched_ahead(bool is_far, bool is_large, bool is_plain) {
-  return is_amds_processor() ? is_large && !is_plain : is_far;
+// More than the caches of single cores hold.
+inline constexpr std::int64_t shared_from = 8 << 20;
+
+// From where a launch that touches so many bytes has them, by the limits above.
+enum class Distance : std::uint8_t { Near, Far, Shared, Memory };
+inline Distance distance_of(std::int64_t bytes) {
+  return bytes > streaming_from ? Distance::Memory
+         : bytes > shared_from  ? Distance::Shared
+         : bytes > fetched_from ? Distance::Far
+                                : Distance::Near;
+}
+
+// Is what a launch loads fetched ahead by instructions? is_plain: the processor's own prefetching
+// finds its way, which AMD's do so well that the instructions only cost.
+inline bool is_fetched_ahead(Distance distance, bool is_plain) {
+  return is_amds_processor() ? distance >= Distance::Shared && !is_plain
+                             : distance >= Distance::Far;
 }
 
 // Are the bytes that a launch touches more than the first cache holds, and few enough to be in the

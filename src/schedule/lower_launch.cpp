@@ -119,8 +119,7 @@ bool Body::is_fetched_ahead(const Window& w) {
       if (other.offset > w.offset) return false;
       is_plain = false;
     }
-  const std::int64_t touched = traffic().touched;
-  return frit::is_fetched_ahead(touched > fetched_from, touched > streaming_from, is_plain);
+  return frit::is_fetched_ahead(distance_of(traffic().touched), is_plain);
 }
 
 void Body::finish_launch() {

@@ -543,8 +543,8 @@ bool LaunchWriter::streams(const Instr& instr) const {
   // An element that several rounds load, as those of an image that is convolved, is not plain.
   const bool is_plain = std::ranges::all_of(
       access.indices, [](const Affine& index) { return index.terms.size() < 2; });
-  if (instr.kind == InstrKind::Load ? !is_fetched_ahead(facts_.is_far, facts_.is_large, is_plain)
-                                    : !facts_.is_large)
+  if (instr.kind == InstrKind::Load ? !is_fetched_ahead(facts_.distance, is_plain)
+                                    : facts_.distance < Distance::Memory)
     return false;
   const bool is_alone = std::ranges::count(nest_.accesses, access.array, &NestAccess::array) == 1;
   const auto moves_with = [&](std::int32_t loop) {

@@ -192,7 +192,8 @@ PlanNode Planner::in_order(std::int32_t loop, const Statements& statements,
   n.body = host_statements(statements);
   n.parts = parts;
   if (has_launch_that_pays(n.body)) {
-    if (facts_.is_far && !beside_launches_ && !has_host_loop_or_product(n.body)) {
+    if (facts_.distance >= Distance::Far && !beside_launches_ &&
+        !has_host_loop_or_product(n.body)) {
       beside_launches_ = true;
       n.body = host_statements(statements);
       beside_launches_ = false;

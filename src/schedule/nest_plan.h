@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "schedule/caches.h"
 #include "schedule/nest_product.h"
 
 namespace frit {
@@ -70,8 +71,8 @@ struct PlanFacts {
       unit_axes;                       // by parameter: the axis along which it is contiguous, or -1
   std::vector<double> rounds;          // by loop: about how many
   std::int64_t shortest_chunk = 4096;  // rounds of a loop without loops in it
-  // The arrays: fetched_from, streaming_from (caches.h).
-  bool is_far = false, is_large = false, is_in_own_cache = false;
+  Distance distance = Distance::Near;  // of the arrays
+  bool is_in_own_cache = false;
 };
 
 // 64, where nothing is known.

@@ -399,7 +399,7 @@ TEST(NestLaunch, what_the_next_rows_load_and_store_is_fetched_while_the_ones_bef
   EXPECT_NE(kernel.find(" by " + rows + "\n", found), std::string::npos) << kernel;
   EXPECT_NE(kernel.find(" by " + rows + " for stores\n", found), std::string::npos) << kernel;
   EXPECT_EQ(kernel.find("fetch", kernel.find("fetch", found + 1) + 1), std::string::npos) << kernel;
-  EXPECT_EQ(kernel_of({.unit_axes = {}, .rounds = {}, .is_large = true}).find("fetch"),
+  EXPECT_EQ(kernel_of({.unit_axes = {}, .rounds = {}, .distance = Distance::Memory}).find("fetch"),
             std::string::npos);
 }
 
