@@ -317,6 +317,7 @@ LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call
   facts.shortest_chunk = tuning.shortest_chunk;
   facts.distance = distance;
   facts.is_in_own_cache = is_near;
+  facts.rows_together = rows_from(distance, is_near);
   auto made = std::make_unique<Program>();
   made->key = other_key_;
   made->program = lower_nest(

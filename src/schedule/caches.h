@@ -32,6 +32,22 @@ inline bool is_fetched_ahead(Distance distance, bool is_plain) {
                              : distance >= Distance::Far;
 }
 
+// Rows of a stencil side by side (nest_rows.cpp).
+struct RowFacts {
+  double least_shared = 0.2;  // of the loads, that more rows must make needless
+  bool are_fetched = true;    // the next ones, meanwhile
+};
+// AMD's processors with AVX-512 load so fast, and follow one row so much better than several, that
+// they gain from a core's own cache only.
+inline RowFacts rows_from(Distance distance, bool is_in_own_cache) {
+  constexpr double most = 0.4, never = 2;
+  RowFacts facts;
+  if (!is_amds_processor() || !has_many_registers()) return facts;
+  facts.are_fetched = false;
+  if (distance != Distance::Near) facts.least_shared = is_in_own_cache ? most : never;
+  return facts;
+}
+
 // Are the bytes that a launch touches more than the first cache holds, and few enough to be in the
 // second one?
 inline bool is_in_own_cache(std::int64_t bytes) { return bytes > 64 << 10 && bytes <= 1 << 20; }

@@ -190,7 +190,7 @@ void LaunchWriter::emit_group(const PlanNode& node, ValueId first, ValueId last)
   const std::int32_t around = std::exchange(lanes_loop_, inner.loop);
   const auto [begin, end] = range_of(inner);
   const ValueId index = writer_.open_loop(begin, end, true);
-  if (facts_.distance < Distance::Memory) {
+  if (facts_.rows_together.are_fetched && facts_.distance < Distance::Memory) {
     // Not of rows behind the last ones: those are another thread's, and would go to and fro.
     const ValueId next = int_apply(Op::Add, first, writer_.constant_int(node.together));
     fetch_next_group(node, int_apply(Op::Minimum, last, next), begin);

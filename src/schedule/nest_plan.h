@@ -73,6 +73,7 @@ struct PlanFacts {
   std::int64_t shortest_chunk = 4096;  // rounds of a loop without loops in it
   Distance distance = Distance::Near;  // of the arrays
   bool is_in_own_cache = false;
+  RowFacts rows_together = {};
 };
 
 // 64, where nothing is known.

@@ -16,7 +16,6 @@ namespace {
 constexpr std::int64_t most_unrolled = 8;      // rounds,
 constexpr std::size_t longest_unrolled = 160;  // and instructions when it is done
 constexpr std::size_t longest_rows = 480;      // the same, of all rows
-constexpr double least_shared = 0.2;           // of the loads, that more rows must make needless
 constexpr double fewest_groups = 8;            // that threads share
 // Elements. The processor fetches ahead along a row: of memory that is in no cache, few rows of
 // fewer are faster.
@@ -226,7 +225,8 @@ std::int64_t Planner::rows_together(std::int32_t loop, const Statements& stateme
     if (together == 4 && (rounds_of(vector.loop) < long_row || !has_many_registers())) continue;
     if (rounds_of(loop) >= fewest_groups * static_cast<double>(together) &&
         length_when_unrolled(nest_, vector) * static_cast<std::size_t>(together) <= longest_rows &&
-        all - static_cast<double>(elements.count_loads(together)) >= least_shared * all)
+        all - static_cast<double>(elements.count_loads(together)) >=
+            facts_.rows_together.least_shared * all)
       return together;
   }
   return 1;
