@@ -54,6 +54,11 @@ Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) 
     replaced.push_back(where_active(*used.back(), one, varies));
     used.back() = &replaced.back();
   }
+  if (op == Op::Negative && is_inexact(in)) {
+    // The optimizer makes -(x * 3) x * -3, and y + -x y - x, which has another sign for a NaN.
+    Emitted positive = fenced(*used[0]);
+    return fenced(call_formulas(symbol, out, {&positive}));
+  }
   Emitted last = fenced_choice(op, *used.back());
   used.back() = &last;
   if (may_call_out(op, in)) return call_out_where_rare(op, in, out, used);

@@ -337,3 +337,19 @@ def test_powers_of_numbers_still_to_be_computed_are_the_c_librarys(power, dtype)
         return found
 
     assert powers(frit.numpy) == powers(numpy)
+
+
+SIGNED = ["-(z * 3)", "-(z / 3)", "-(3 / z)", "-z + w", "w - (-z)", "(-z) * (-w)", "-(z * -2)"]
+
+
+@pytest.mark.parametrize("program", [*SIGNED, "np.square(-z)", "np.reciprocal(-z)"])
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_a_changed_sign_is_a_nans_too(kind, program, tier):
+    import frit.numpy as np
+
+    z = numpy.array([numpy.nan, -numpy.nan, 1.5, -0.0] * 3000, kind)
+    w = numpy.array([1.0, 2.0, -3.0, 0.0] * 3000, kind)
+    with numpy.errstate(all="ignore"):
+        expected = eval(program, {"np": numpy, "z": z, "w": w})
+        ours = eval(program, {"np": np, "z": np.array(z), "w": np.array(w)})
+    assert numpy.asarray(ours).tobytes() == expected.tobytes()
