@@ -385,6 +385,9 @@ void Engine::finish_nodes(std::vector<bool> finished) {
   if (all) {
     done.swap(nodes_);
   } else {
+    // Before any node is moved: if there is no memory, all of them stay.
+    done.reserve(nodes_.size());
+    rest.reserve(nodes_.size());
     for (std::size_t k = 0; k < nodes_.size(); ++k)
       (finished[k] ? done : rest).push_back(std::move(nodes_[k]));
     nodes_.clear();
@@ -413,6 +416,10 @@ void Engine::tidy() {
     if (needed[first] && needed[second]) nodes_[second].float_checks = silent_checks;
   std::vector<Node> calls, rest;
   std::vector<bool> dropped, read(slots_.size()), written(slots_.size());
+  // Before any node is moved: if there is no memory, all of them stay.
+  calls.reserve(nodes_.size());
+  rest.reserve(nodes_.size());
+  dropped.reserve(nodes_.size());
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
     Node& node = nodes_[k];
     bool waits = node.kind != NodeKind::Call || !needed[k];
@@ -432,7 +439,7 @@ void Engine::tidy() {
   }
   dropped.insert(dropped.begin(), calls.size(), false);
   std::ranges::move(rest, std::back_inserter(calls));
-  nodes_ = std::move(calls);
+  nodes_ = std::move(calls);  // which keeps its capacity
   finish_nodes(dropped);
 }
 
