@@ -103,10 +103,13 @@ void Engine::refuse(const Base& base) const {
   for (const Node& node : nodes_) {
     const Access& out = node.out;
     if (out.base != &base || out.layout->size() * size_of(out.dtype) != base.bytes) continue;
-    const auto shape = out.layout->shape();
-    throw OutOfMemory({shape.begin(), shape.end()}, out.dtype);
+    refuse(*out.layout, out.dtype);
   }
   throw OutOfMemory({base.bytes}, DType::UInt8);
+}
+
+void Engine::refuse(const Layout& layout, DType dtype) {
+  throw OutOfMemory({layout.shape().begin(), layout.shape().end()}, dtype);
 }
 
 void Engine::release_memory(Base* base) {

@@ -175,8 +175,18 @@ class Engine {
     base->handles = 1;
     return base;
   }
+  // The same for a new array. What no machine can give is refused where it is asked for, not where
+  // it is needed. (OutOfMemory)
+  Base* new_base(const Layout& layout, DType dtype) {
+    constexpr std::int64_t addressable = std::int64_t{1} << 47;
+    const std::int64_t bytes = layout.size() * layout.item_size();
+    if (bytes > addressable) [[unlikely]]
+      refuse(layout, dtype);
+    return new_base(bytes);
+  }
   void allocate(Base* base);                         // gives it memory now
   [[noreturn]] void refuse(const Base& base) const;  // throws OutOfMemory
+  [[noreturn]] static void refuse(const Layout& layout, DType dtype);
   void retain_handle(Base* base) { ++base->handles; }
   void release_handle(Base* base) {
     if (--base->handles > 0) return;

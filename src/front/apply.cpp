@@ -371,8 +371,9 @@ inline Plain<n> read_plain(std::span<const Argument, n> arguments, const Signatu
 }
 
 [[gnu::always_inline]] inline Array fresh_plain(const Layout& layout, DType dtype) {
+  Base* base = Engine::get().new_base(layout, dtype);
   layout.retain();
-  return {Engine::get().new_base(layout.size() * layout.item_size()), &layout, 0, dtype};
+  return {base, &layout, 0, dtype};
 }
 
 // May a plain op write straight to `out`?

@@ -63,8 +63,7 @@ void check_where(const Array& mask) {
 }
 
 Array fresh(LayoutRef layout, DType dtype) {
-  const std::int64_t bytes = layout->size() * size_of(dtype);
-  Base* base = Engine::get().new_base(bytes);
+  Base* base = Engine::get().new_base(*layout, dtype);
   return Array(base, layout.release(), 0, dtype);
 }
 
@@ -330,7 +329,7 @@ void allocate_for(const Array& a) {
   try {
     Engine::get().allocate(a.base());
   } catch (const OutOfMemory&) {
-    throw OutOfMemory({a.shape().begin(), a.shape().end()}, a.dtype());
+    Engine::refuse(*a.layout(), a.dtype());
   }
 }
 

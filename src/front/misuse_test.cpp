@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 
+#include "engine/engine.h"
 #include "engine/memory.h"
 #include "frit/frit.h"
 
@@ -365,13 +366,33 @@ TEST(Misuse, sizes_that_no_memory_holds) {
   EXPECT_THROW(arange(0.0, 1.0, INT64_MAX), ValueError);
   EXPECT_THROW(KernelBuilder({-1}), ValueError);
   EXPECT_THROW(KernelBuilder({1LL << 40, 1LL << 40}), ValueError);
-  const Array large = empty(Extents{1LL << 45}, DType::Float64);
+  const Array large = empty(Extents{1LL << 44}, DType::Float64);
   EXPECT_THROW(eval(large + 1.0), std::bad_alloc);
   KernelBuilder k({5});
   const auto L = k.output(large);
   L(k.axis(0)) = 1.0;
   k.record();
   EXPECT_THROW(eval(large), std::bad_alloc);
+}
+
+TEST(Misuse, results_that_no_machine_could_hold_are_refused_when_recorded) {
+  const Array x = arange(0.0, 1.0, 100'000), many = broadcast_to(x, {1LL << 40, 100'000});
+  const Array y = x + 1.0;
+  const std::uint64_t recorded = Engine::get().statistics.recorded;
+  EXPECT_THROW(empty(Extents{1LL << 45}, DType::Float64), OutOfMemory);
+  EXPECT_THROW(copy(many), OutOfMemory);
+  EXPECT_THROW(many + 1.0, OutOfMemory);
+  EXPECT_THROW(many < 1.0, OutOfMemory);
+  EXPECT_THROW(astype(many, DType::Int8), OutOfMemory);
+  EXPECT_THROW(apply(Op::Select, {many < 1.0, many, many}), OutOfMemory);
+  EXPECT_EQ(Engine::get().statistics.recorded, recorded);
+  try {
+    sqrt(many);
+  } catch (const OutOfMemory& refused) {
+    EXPECT_EQ(refused.shape, (Extents{1LL << 40, 100'000}));
+    EXPECT_EQ(refused.dtype, DType::Float64);
+  }
+  EXPECT_EQ(values<double>(y).back(), values<double>(x).back() + 1.0);
 }
 
 TEST(Misuse, windows_that_leave_their_memory) {

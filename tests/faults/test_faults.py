@@ -184,6 +184,55 @@ def test_memory_is_refused_where_it_is_asked_for(make, shape, bits, dtype):
         getattr(np, make)(shape(1 << bits), dtype=dtype, **value)
 
 
+def computations_without_room(np):
+    """By name: what makes more of a broadcast array than any address space holds."""
+    byte, real = np.broadcast_to(np.uint8(1), 1 << 62), np.broadcast_to(1.5, 1 << 59)
+    row, column = np.broadcast_to(2.0, 1 << 28), np.broadcast_to(2.0, (1 << 28, 1))
+    rows = np.broadcast_to(np.float32(3), (3, 1 << 57))
+    return {
+        "array": lambda: np.array(byte),
+        "array of a list": lambda: np.array([byte]),
+        "copy": lambda: byte.copy(),
+        "astype": lambda: real.astype("f4"),
+        "too many bytes": lambda: byte.astype("f8"),
+        "contiguous": lambda: np.ascontiguousarray(byte.reshape(2, -1)),
+        "sum with a number": lambda: byte + 1,
+        "sum with itself": lambda: real + real,
+        "negative": lambda: -real,
+        "function": lambda: np.sin(real),
+        "comparison": lambda: real > 1,
+        "two results": lambda: np.divmod(real, 2),
+        "choice": lambda: np.where(byte, byte, 2),
+        "under a mask": lambda: np.add(byte, 1, out=None, where=np.True_),
+        "broadcast operands": lambda: column * row,
+        "reduction": lambda: rows.sum(axis=0),
+        "extreme": lambda: rows.max(axis=0),
+        "scan": lambda: real.cumsum(),
+        "concatenation": lambda: np.concatenate([rows[0], rows[1]]),
+        "roll": lambda: np.roll(real, 3),
+        "outer": lambda: np.outer(row, row),
+        "product": lambda: np.matmul(column, row[None, :]),
+        "sort": lambda: np.sort(real),
+        "differences": lambda: np.diff(real),
+    }
+
+
+@pytest.mark.parametrize("name", list(computations_without_room(numpy)))
+def test_what_no_machine_could_hold_is_refused_where_it_is_recorded(name, tier, same):
+    import frit.numpy as np
+
+    with pytest.raises((MemoryError, ValueError)) as expected:
+        computations_without_room(numpy)[name]()
+    x = np.arange(300_000.0)
+    x += 1  # waits
+    for _ in range(3):
+        with pytest.raises(expected.type, match=re.escape(str(expected.value))) as refused:
+            computations_without_room(np)[name]()
+        assert refused.type.__module__ == expected.type.__module__
+        x *= 2
+    same(x, (numpy.arange(300_000.0) + 1) * 8)
+
+
 @pytest.mark.parametrize("stop", [1 << 44, 1 << 52, 1e13])
 def test_ranges_that_no_memory_holds_are_refused_where_they_are_asked_for(stop):
     import frit.numpy as np
