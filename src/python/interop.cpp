@@ -108,9 +108,10 @@ Ref new_export() {
 }
 
 [[gnu::noinline]] PyObject* new_ndarray(int ndim, const std::int64_t* shape) {
-  PyArray_Descr* descriptor = descriptor_of(DType::Float64);
+  // Type and memory are set by the caller: one byte an element is never too many for NumPy, which
+  // allocates none where it is given some.
+  PyArray_Descr* descriptor = descriptor_of(DType::UInt8);
   Py_INCREF(as_object(descriptor));
-  // The memory is set by the caller; NumPy allocates none where it is given some.
   static std::int64_t no_memory;
   Ref real = checked(PyArray_NewFromDescr(&PyArray_Type, descriptor, ndim, shape, nullptr,
                                           &no_memory, 0, nullptr));

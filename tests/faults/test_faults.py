@@ -233,6 +233,17 @@ def test_what_no_machine_could_hold_is_refused_where_it_is_recorded(name, tier, 
     same(x, (numpy.arange(300_000.0) + 1) * 8)
 
 
+def test_views_of_more_elements_than_any_memory_holds_are_views():
+    import frit.numpy as np
+
+    def looks(np):
+        a = np.broadcast_to(np.uint8(7), 1 << 62)
+        b = a.reshape(1 << 31, -1)[::2, None].T
+        return a.nbytes, b.shape, b.strides, repr(a), repr(b), str(a), (a[-3:] + a[:3]).tolist()
+
+    assert looks(np) == looks(numpy)
+
+
 @pytest.mark.parametrize("stop", [1 << 44, 1 << 52, 1e13])
 def test_ranges_that_no_memory_holds_are_refused_where_they_are_asked_for(stop):
     import frit.numpy as np
