@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -132,7 +133,7 @@ struct ThreadPool::Shared {
   static bool has_parts(std::uint64_t t) { return (t & field) < (t >> 16 & field); }
 
   void publish(std::uint32_t generation, std::int64_t parts, const Job& job) {
-    const auto all = static_cast<std::int64_t>(shares.size());
+    const std::int64_t all = std::ssize(workers) + 1;
     const std::int64_t n = std::min(all, parts);  // the last threads get none
     for (std::int64_t k = 0; k < all; ++k) {
       const auto begin = static_cast<std::uint64_t>(parts * std::min(k, n) / n);
@@ -289,8 +290,12 @@ ThreadPool& ThreadPool::get() {
 
 void ThreadPool::start() {
   shared_ = new Shared(threads_);
-  for (int k = 1; k < threads_; ++k)
-    shared_->workers.emplace_back([s = shared_, k] { s->worker(static_cast<std::size_t>(k)); });
+  shared_->workers.reserve(shared_->shares.size());
+  try {
+    for (int k = 1; k < threads_; ++k)
+      shared_->workers.emplace_back([s = shared_, k] { s->worker(static_cast<std::size_t>(k)); });
+  } catch (const std::system_error&) {  // there are no more: those that run, and the caller, do all
+  }
 }
 
 namespace {
@@ -309,6 +314,7 @@ unsigned ThreadPool::run(std::int64_t parts, Part part, void* context, bool is_l
   if (start < alone_until_) return run_alone(parts, part, context);
   if (!shared_) this->start();
   Shared& s = *shared_;
+  if (s.workers.empty()) return run_alone(parts, part, context);
   // To wake a sleeping thread takes as long as a few parts; it pays where more launches follow.
   const bool all_asleep = s.sleeping.load() >= static_cast<int>(s.workers.size());
   if (parts <= few_parts && !is_long && all_asleep && start - last_launch_ > soon) {
@@ -332,7 +338,8 @@ unsigned ThreadPool::run(std::int64_t parts, Part part, void* context, bool is_l
 }
 
 bool ThreadPool::is_awake() const {
-  return shared_ && shared_->sleeping.load(std::memory_order_relaxed) == 0;
+  return shared_ && !shared_->workers.empty() &&
+         shared_->sleeping.load(std::memory_order_relaxed) == 0;
 }
 
 void ThreadPool::note_short(std::chrono::nanoseconds work) {

@@ -2,10 +2,12 @@
 #include "engine/pool.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sched.h>
 
 #include <atomic>
 #include <chrono>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -51,6 +53,43 @@ TEST_F(Pool, short_launches_wake_threads_that_the_next_launches_use) {
     EXPECT_EQ(launch(3), (std::vector<int>{1, 1, 1})) << round;
     if (round % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
+}
+
+// Threads that start from here on ask for stacks that the machine hasn't got.
+class NoRoomForStacks {
+ public:
+  NoRoomForStacks() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t without_room;
+    pthread_getattr_default_np(&without_room);
+    pthread_attr_setstacksize(&without_room, std::size_t{1} << 47);
+    pthread_setattr_default_np(&without_room);
+    pthread_attr_destroy(&without_room);
+  }
+  ~NoRoomForStacks() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  NoRoomForStacks(const NoRoomForStacks&) = delete;
+  NoRoomForStacks& operator=(const NoRoomForStacks&) = delete;
+
+ private:
+  pthread_attr_t before_;
+};
+
+TEST_F(Pool, without_threads_to_be_had_the_caller_does_all) {
+  ThreadPool::get().set_threads(5);
+  {
+    const NoRoomForStacks no_room;
+    EXPECT_THROW(std::thread([] {}), std::system_error);
+    for (const std::int64_t parts : {1, 3, 40, 100'000})
+      EXPECT_EQ(launch(parts), std::vector<int>(static_cast<std::size_t>(parts), 1));
+    ThreadPool::get().note_short(std::chrono::milliseconds(10));
+    EXPECT_FALSE(ThreadPool::get().is_awake());
+  }
+  EXPECT_EQ(launch(40), std::vector<int>(40, 1));
+  ThreadPool::get().set_threads(4);
+  EXPECT_EQ(launch(40), std::vector<int>(40, 1));
 }
 
 // However it was found when it was called: asleep, or on its way.

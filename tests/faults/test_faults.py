@@ -721,6 +721,53 @@ print("ok")
 
 # ---- threads -------------------------------------------------------------------------------------
 
+# Stacks of 4 GiB, and address space for as many of them as the program's argument says.
+FEW_THREADS = """
+import ctypes, resource, sys
+import frit, numpy
+import frit.numpy as np
+from frit import _core
+
+libc, attributes = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+libc.pthread_attr_init(attributes)
+libc.pthread_attr_setstacksize(attributes, ctypes.c_size_t(1 << 32))
+libc.pthread_setattr_default_np(attributes)
+pages = int(open("/proc/self/statm").read().split()[0])
+room = pages * resource.getpagesize() + int(sys.argv[1]) * (1 << 32) + (1 << 30)
+resource.setrlimit(resource.RLIMIT_AS, (room, room))
+
+def threads():
+    return int(next(l for l in open("/proc/self/status") if l.startswith("Threads")).split()[1])
+
+_core.set_threads(8)
+before = threads()
+x = numpy.random.default_rng(0).random(300_000)
+a = np.array(x)
+def double(x, y):
+    for i in range(len(x)):
+        y[i] = 2 * x[i]
+double, out = frit.parallelize(double), numpy.empty_like(x)
+for _ in range(3):
+    assert float((np.sqrt(a) * 2 + a).sum()) == (numpy.sqrt(x) * 2 + x).sum()
+    for f in ("sort", "argsort", "cumsum", "unique", "median", "ptp"):
+        assert numpy.array_equal(getattr(np, f)(a + 1), getattr(numpy, f)(x + 1)), f
+    assert numpy.array_equal(np.histogram(a, 100)[0], numpy.histogram(x, 100)[0])
+    assert numpy.array_equal(np.partition(a, 1000)[1000], numpy.sort(x)[1000])
+    assert numpy.array_equal(a[np.argsort(a)], numpy.sort(x)) and (a > 0.5).sum() == (x > 0.5).sum()
+    double(x, out)
+    assert (out == 2 * x).all()
+    _core.wait_for_compiler()
+print(threads() - before)
+"""
+
+
+@pytest.mark.unsanitized  # a sanitizer's shadow memory is more than the address space given here
+@pytest.mark.parametrize("tier", ["automatic", "interpreter", "compiled"])
+@pytest.mark.parametrize("room", [0, 3])
+def test_where_threads_cannot_start_those_that_run_do_all(process, room, tier):
+    done = process(FEW_THREADS, str(room), FRIT_TIER=tier, OPENBLAS_NUM_THREADS="1")
+    assert int(done.stdout) == room and not done.stderr
+
 
 def test_50_threads_record_and_read_at_once(tier):
     import frit.numpy as np
