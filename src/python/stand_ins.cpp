@@ -59,12 +59,6 @@ PyObject* checked_further(PyObject* type, const char* check, PyObject* object) {
     return checked(PyObject_CallMethod(further.get(), check, "O", object)).release();
   });
 }
-PyObject* instance_check(PyObject* type, PyObject* object) {
-  if (Py_IS_TYPE(object, reinterpret_cast<PyTypeObject*>(type))) Py_RETURN_TRUE;
-  if (!is_stand_in(type)) return checked_further(type, "__instancecheck__", object);
-  const int is = PyObject_IsInstance(object, stands_for(type));
-  return is < 0 ? nullptr : PyBool_FromLong(is);
-}
 PyObject* subclass_check(PyObject* type, PyObject* candidate) {
   if (candidate == type) Py_RETURN_TRUE;
   if (!is_stand_in(type)) return checked_further(type, "__subclasscheck__", candidate);
@@ -75,6 +69,23 @@ PyObject* subclass_check(PyObject* type, PyObject* candidate) {
     return PyBool_FromLong(PyType_IsSubtype(of(asked), of(real)));
   const int is = PyObject_IsSubclass(asked, real);
   return is < 0 ? nullptr : PyBool_FromLong(is);
+}
+PyObject* instance_check(PyObject* type, PyObject* object) {
+  if (Py_IS_TYPE(object, reinterpret_cast<PyTypeObject*>(type))) Py_RETURN_TRUE;
+  if (!is_stand_in(type)) return checked_further(type, "__instancecheck__", object);
+  PyObject* const real = stands_for(type);
+  const bool is_plain = Py_IS_TYPE(real, &PyType_Type);  // without a check of its own
+  const int is = is_plain ? PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(real))
+                          : PyObject_IsInstance(object, real);
+  if (is != 0) return is < 0 ? nullptr : PyBool_FromLong(is);
+  // A mock or a proxy says that its class is the one that the program names, ours.
+  static PyObject* const name = PyUnicode_InternFromString("__class__");
+  const Ref named = Ref::steal(PyObject_GetAttr(object, name));
+  if (named && named.get() != as_object(Py_TYPE(object)) && PyType_Check(named.get()))
+    return subclass_check(type, named.get());
+  if (!named && !PyErr_ExceptionMatches(PyExc_AttributeError)) return nullptr;
+  PyErr_Clear();
+  Py_RETURN_FALSE;
 }
 
 // The metaclass that all of them ask for; null (no error): they are at odds.

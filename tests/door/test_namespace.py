@@ -355,6 +355,48 @@ def test_a_class_that_stands_for_numpys_is_equal_to_it(name):
     assert pickle.loads(pickle.dumps(real)) is real and pickle.loads(pickle.dumps(ours)) is ours
 
 
+class Proxy:
+    """Says that it is of another class."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    @property
+    def __class__(self):
+        return self.kind
+
+
+@pytest.mark.parametrize("name", STAND_INS)
+def test_mocks_and_proxies_are_instances_of_the_class_that_they_name(name):
+    from unittest import mock
+
+    ours, real = (operator.attrgetter(name)(module) for module in (np, numpy))
+    for kind in (ours, real):
+        for each in (mock.Mock(spec=kind), mock.create_autospec(kind, instance=True), Proxy(kind)):
+            assert isinstance(each, ours) and isinstance(each, (int, ours))
+    for other in (mock.Mock(), mock.Mock(spec=str), Proxy(str)):
+        assert not isinstance(other, ours)
+
+
+def test_what_a_proxy_raises_for_its_class_is_raised_as_numpys_class_has_it():
+    class Refusing:
+        def __init__(self, error):
+            self.error = error
+
+        @property
+        def __class__(self):
+            raise self.error
+
+    class Odd(Refusing):
+        __class__ = 3
+
+    for kind in (np.ndarray, numpy.ndarray):
+        assert not isinstance(Refusing(AttributeError), kind)
+        assert not isinstance(Odd(None), kind)
+        with pytest.raises(KeyError):
+            isinstance(Refusing(KeyError), kind)
+
+
 def test_a_class_may_derive_from_arrays_and_have_a_metaclass(capsys):
     class Meta(type):
         @classmethod
