@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -541,6 +542,29 @@ def test_debug_runs_the_threads_of_a_team_by_turns() -> None:
     policy = pk.TeamPolicy(DEBUG, 4, 4)
     pk.parallel_for(policy, matmul_by_tiles, a=view(a), b=view(b), c=c, tile=2)
     assert numpy.array_equal(numpy.asarray(c), a @ b)
+
+
+def test_a_team_whose_threads_cannot_all_start_leaves_none_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start, left = threading.Thread.start, 2
+
+    def start_two(thread: threading.Thread) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    before, x, out = threading.active_count(), numbers(11, 16), pk.View([4])
+    policy = pk.TeamPolicy(DEBUG, 4, 4)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start_two)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            pk.parallel_for(policy, sum_by_halves, x=view(x), out=out, n=16)
+    assert threading.active_count() == before
+    pk.parallel_for(policy, sum_by_halves, x=view(x), out=out, n=16)
+    assert numpy.array_equal(numpy.asarray(out), x.reshape(4, 4).sum(axis=1))
 
 
 def test_debug_shares_the_points_of_a_team_out(capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,9 +38,16 @@ class Team:
             call(members[0])
             return
         threads = [threading.Thread(target=self._thread, args=(m, call)) for m in members]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
+        started = []
+        try:
+            for thread in threads:
+                thread.start()
+                started.append(thread)
+        except RuntimeError as failure:  # there are no more: nobody may wait for those
+            with self._change:
+                self.failure = failure
+                self._change.notify_all()
+        for thread in started:
             thread.join()
         if self.failure is not None:
             raise self.failure
