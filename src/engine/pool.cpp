@@ -11,9 +11,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <exception>
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -113,6 +115,8 @@ struct ThreadPool::Shared {
   std::vector<Share> shares;
   alignas(64) std::atomic<std::int64_t> done{0};
   std::atomic<unsigned> flags{0};
+  std::atomic<bool> has_failed{false};
+  std::exception_ptr error;                         // of the first part that failed
   alignas(64) std::atomic<std::uint32_t> calls{0};  // what sleeping workers wait on
   std::atomic<int> sleeping{0};                     // workers that do not run yet, if called
   std::atomic<bool> stopping{false};
@@ -154,7 +158,11 @@ struct ThreadPool::Shared {
       if (!share.ticket.compare_exchange_weak(t, t + 1, std::memory_order_acq_rel)) continue;
       clear_float_flags();
       const Job& job = share.job;
-      job.part(job.context, job.first + static_cast<std::int64_t>(t & field));
+      try {
+        job.part(job.context, job.first + static_cast<std::int64_t>(t & field));
+      } catch (...) {  // no memory: the caller throws it, when nobody works on its job any more
+        if (!has_failed.exchange(true)) error = std::current_exception();
+      }
       if (const unsigned raised = float_flags()) flags.fetch_or(raised, std::memory_order_relaxed);
       done.fetch_add(1, std::memory_order_release);
       t = share.ticket.load(std::memory_order_acquire);
@@ -331,6 +339,7 @@ unsigned ThreadPool::run(std::int64_t parts, Part part, void* context, bool is_l
     s.wake();
     s.work(0);
     waited = s.wait_for(count);
+    if (s.has_failed.exchange(false)) std::rethrow_exception(std::exchange(s.error, nullptr));
   }
   last_launch_ = std::chrono::steady_clock::now();
   judge(last_launch_ - start - waited, waited);

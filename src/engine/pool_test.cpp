@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -52,6 +53,19 @@ TEST_F(Pool, short_launches_wake_threads_that_the_next_launches_use) {
     ThreadPool::get().note_short(std::chrono::microseconds(round % 130));
     EXPECT_EQ(launch(3), (std::vector<int>{1, 1, 1})) << round;
     if (round % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+TEST_F(Pool, what_a_part_throws_the_caller_gets_when_all_parts_are_done) {
+  for (int round = 0; round < 100; ++round) {
+    std::atomic<int> runs{0};
+    const auto part = [](void* context, std::int64_t k) {
+      ++*static_cast<std::atomic<int>*>(context);
+      if (k % 5 == 3) throw std::bad_alloc();
+    };
+    EXPECT_THROW(ThreadPool::get().run(20, part, &runs, true), std::bad_alloc);
+    EXPECT_EQ(runs, 20);
+    EXPECT_EQ(launch(20), std::vector<int>(20, 1)) << round;
   }
 }
 
