@@ -1,5 +1,5 @@
-// class_statements.cpp: the program's class statements, and its calls of metaclasses: bases that
-// stand for NumPy's, and classes that have an __array__.
+// class_statements.cpp: the program's class statements: bases that stand for NumPy's, and classes
+// that have an __array__.
 #include "python/class_statements.h"
 
 #include <algorithm>
@@ -93,41 +93,6 @@ PyObject* build_class(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
   return made;
 }
 
-// ---- Meta("A", (np.ndarray,), {}) ---------------------------------------------------------------
-//
-// Such a call comes to type's own tp_new, at the end of whatever Meta does, and that finds the
-// metaclasses at odds.
-
-newfunc python_makes = nullptr;
-
-PyObject* make_class(PyTypeObject* metaclass, PyObject* arguments, PyObject* keywords) {
-  PyObject* const bases =
-      PyTuple_GET_SIZE(arguments) == 3 ? PyTuple_GET_ITEM(arguments, 1) : nullptr;
-  bool is_derived = false;
-  if (bases && PyTuple_Check(bases))
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(bases); ++k)
-      is_derived |= is_replaced_as_base(PyTuple_GET_ITEM(bases, k));
-  PyObject* const names = is_derived ? PyTuple_GET_ITEM(arguments, 2) : nullptr;
-  if (!names || !PyDict_Check(names)) return python_makes(metaclass, arguments, keywords);
-  return guarded([&] {
-    const Derivation made = derivation_of(as_object(metaclass), bases, names);
-    const Ref real =
-        checked(PyTuple_Pack(3, PyTuple_GET_ITEM(arguments, 0), made.bases.get(), names));
-    return checked(python_makes(metaclass, real.get(), keywords)).release();
-  });
-}
-
-// type's slot is also that of the metaclasses without a __new__ of their own, of those that there
-// are by now as well: type.__new__ calls it "not safe" for one whose slot is another.
-void watch_calls_of(PyObject* metaclass) {
-  auto& slot = reinterpret_cast<PyTypeObject*>(metaclass)->tp_new;
-  if (slot == python_makes) slot = make_class;
-  const Ref derived =
-      checked(PyObject_CallMethod(as_object(&PyType_Type), "__subclasses__", "O", metaclass));
-  for (Py_ssize_t k = 0; k < PyList_GET_SIZE(derived.get()); ++k)
-    watch_calls_of(PyList_GET_ITEM(derived.get(), k));
-}
-
 // watch_classes(dress): calls it with each class that is made from now on and has an __array__.
 PyObject* watch_classes(PyObject*, PyObject* dress) {
   return guarded([&] {
@@ -139,8 +104,6 @@ PyObject* watch_classes(PyObject*, PyObject* dress) {
     python_builds = checked(PyMapping_GetItemString(builtins, "__build_class__")).release();
     const Ref ours = checked(PyCFunction_New(&row, nullptr));
     checked_status(PyDict_SetItemString(builtins, "__build_class__", ours.get()));
-    python_makes = PyType_Type.tp_new;
-    watch_calls_of(as_object(&PyType_Type));
     return Py_NewRef(Py_None);
   });
 }

@@ -170,42 +170,20 @@ std::vector<PyType_Slot> with_common_slots(std::vector<PyType_Slot> slots) {
   return slots;
 }
 
-PyTypeObject* make_type_of_types(const char* name, unsigned flags, std::vector<PyType_Slot> slots) {
+PyTypeObject* make_metaclass(const char* name, unsigned flags, std::vector<PyType_Slot> slots) {
+  slots = with_common_slots(std::move(slots));
   PyType_Spec spec = {name, 0, 0, static_cast<unsigned>(Py_TPFLAGS_DEFAULT) | flags, slots.data()};
   const Ref bases = checked(PyTuple_Pack(1, as_object(&PyType_Type)));
   return reinterpret_cast<PyTypeObject*>(
       checked(PyType_FromSpecWithBases(&spec, bases.get())).release());
 }
 
-PyTypeObject* make_metaclass(const char* name, unsigned flags, std::vector<PyType_Slot> slots) {
-  return make_type_of_types(name, flags, with_common_slots(std::move(slots)));
-}
-
-// type(np.ndarray) is type under NumPy, and who asks whether classes are its instances, or other
-// metaclasses derive from it, as types.new_class does, gets type's answer.
-template <int ask(PyObject*, PyObject*)>
-PyObject* ask_type(PyObject*, PyObject* object) {
-  const int is = ask(object, as_object(&PyType_Type));
-  return is < 0 ? nullptr : PyBool_FromLong(is);
-}
-PyTypeObject* make_kind_of_metaclass() {
-  static PyMethodDef methods[] = {
-      {"__instancecheck__", ask_type<PyObject_IsInstance>, METH_O, nullptr},
-      {"__subclasscheck__", ask_type<PyObject_IsSubclass>, METH_O, nullptr},
-      {nullptr, nullptr, 0, nullptr}};
-  return make_type_of_types("frit._core.KindOfMetaclass", 0,
-                            {{Py_tp_methods, methods}, {0, nullptr}});
-}
-
 }  // namespace
 
 // Heap types may change their class to one of the same layout; PyType_FromMetaclass came with 3.12.
 void set_metaclass(PyTypeObject* type, const char* name, std::vector<PyType_Slot> slots) {
-  static PyTypeObject* const kind = make_kind_of_metaclass();
   // Immutable: what a name of the class means follows from the class's own version then.
-  PyTypeObject* const made = make_metaclass(name, Py_TPFLAGS_IMMUTABLETYPE, std::move(slots));
-  Py_SET_TYPE(as_object(made), kind);
-  Py_SET_TYPE(as_object(type), made);
+  Py_SET_TYPE(as_object(type), make_metaclass(name, Py_TPFLAGS_IMMUTABLETYPE, std::move(slots)));
 }
 
 void make_stand_in_type(PyObject* module) {

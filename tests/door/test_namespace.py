@@ -6,7 +6,6 @@ import abc
 import ast
 import contextlib
 import copy
-import ctypes
 import dis
 import functools
 import importlib
@@ -451,79 +450,6 @@ def test_a_class_may_derive_from_arrays_and_have_a_metaclass(capsys):
 
         class _AtOdds(np.ndarray, Other, metaclass=abc.ABCMeta):
             raise ValueError("the body doesn't run")
-
-
-class Plain(type): ...
-
-
-class Making(type):
-    def __new__(mcls, name, bases, names, **words):
-        return super().__new__(mcls, name, bases, {**names, **words})
-
-    def __init__(cls, name, bases, names, **words):
-        super().__init__(name, bases, names)
-        cls.named = [base is np.ndarray for base in bases]
-
-
-class Deriving(Making): ...
-
-
-class Mixed: ...
-
-
-@pytest.mark.parametrize("metaclass", [Plain, Making, Deriving, abc.ABCMeta])
-def test_a_metaclass_may_be_called_with_arrays_for_a_base(metaclass):
-    words = {"word": 3} if metaclass in (Making, Deriving) else {}
-    made = metaclass("Made", (np.ndarray,), {"two": lambda self: 2}, **words)
-    assert type(made) is metaclass and made.__bases__ == (numpy.ndarray,)
-    assert made.__name__ == "Made"
-    assert issubclass(made, np.ndarray) and not isinstance(np.ones(2), made)
-    a = np.arange(3.0).view(made)
-    assert type(a + 1) is made and (a + 1).two() == 2 and a.sum() == 3
-    if words:
-        assert made.word == 3 and made.named == [True]
-    both = metaclass("Both", (Mixed, np.ndarray), {})
-    assert both.__bases__ == (Mixed, numpy.ndarray) and type(np.ones(2).view(both) + 1) is both
-    assert issubclass(metaclass("Further", (made,), {}), np.ndarray)
-    with pytest.raises(TypeError, match="metaclass conflict"):
-        metaclass("AtOdds", (np.ndarray, Plain("Other", (), {}), Making("More", (), {})), {})
-
-
-@pytest.mark.parametrize("metaclass", [abc.ABCMeta, Making])
-def test_classes_made_of_names_hand_their_protocols_on(metaclass):
-    def own(self, ufunc, method, *inputs, **words):
-        return "own"
-
-    made = metaclass("Made", (np.ndarray,), {"__array_ufunc__": own})
-    assert np.ones(2).view(made) + 1 == "own"
-
-
-@pytest.mark.parametrize("metaclass", [None, Plain, Making, abc.ABCMeta])
-@pytest.mark.parametrize("bases", [(np.ndarray,), (Mixed, np.ndarray), (np.ndarray, Mixed)])
-def test_classes_of_arrays_are_made_by_types(bases, metaclass):
-    given = {"metaclass": metaclass} if metaclass else {}
-    made = types.new_class("Made", bases, given, lambda names: names.update(two=2))
-    assert type(made) is (metaclass or type)
-    assert made.__bases__ == bases and issubclass(made, np.ndarray)
-    assert type(np.ones(2).view(made) + 1) is made and made.two == 2
-
-
-def test_the_metaclass_of_arrays_answers_as_type() -> None:
-    for kind in (type(np.ndarray), type(np.ufunc)):
-        assert isinstance(np.ndarray, kind) and isinstance(int, kind) and not isinstance(3, kind)
-        assert issubclass(Making, kind) and issubclass(type, kind) and not issubclass(int, kind)
-        with pytest.raises(TypeError):
-            issubclass(3, kind)
-
-
-def test_calls_of_metaclasses_go_wrong_as_pythons() -> None:
-    for wrong in (("A", (np.ndarray,), 3), ("A", [np.ndarray], {}), (1, (np.ndarray,), {})):
-        with pytest.raises(TypeError):
-            Plain(*wrong)
-    with pytest.raises(TypeError, match="not safe"):
-        type.__new__(type(ctypes.Structure), "A", (), {})
-    with pytest.raises(TypeError, match="not an acceptable base type"):
-        Plain("A", (np.ndarray, bool), {})
 
 
 @pytest.mark.parametrize("name", STAND_INS[2:])
