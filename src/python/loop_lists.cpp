@@ -1,6 +1,6 @@
 // loop_lists.cpp: lists of numbers as arrays that a loop nest works on, and back again.
 //
-// A list of floats, of ints, of bools, or of floats and ints (and a list of such lists, all of one
+// A list of floats (Python's or NumPy's), of ints, of bools, or of floats and ints (and a list of such lists, all of one
 // length) becomes an array of its numbers. What a nest has changed is stored into the lists that
 // are there, element by element: one that has the number which it had remains the object it was.
 // A string, and a list of strings of one length, becomes an array of code points.
@@ -44,6 +44,17 @@ struct Floats {
     return true;
   }
   static PyObject* made(double value) { return PyFloat_FromDouble(value); }
+};
+// NumPy's: they are not changed, as what is stored would be Python's.
+struct NumPysFloats {
+  using Number = double;
+  static constexpr char kind = 'n';
+  static bool is(PyObject* object) { return Py_TYPE(object) == &PyDoubleArrType_Type; }
+  static bool read(PyObject* object, double& to) {
+    if (!is(object)) return false;
+    to = PyFloat_AS_DOUBLE(object);
+    return true;
+  }
 };
 struct Ints {
   using Number = std::int64_t;
@@ -178,6 +189,7 @@ Ref array_of_sequence(PyObject* value, char& kind, int& rank) {
   }
   if (PyUnicode_CheckExact(first)) return array_of_characters(value, shape, first, kind, rank);
   if (PyBool_Check(first)) return array_if<Bools>(value, shape, NPY_BOOL, kind);
+  if (NumPysFloats::is(first)) return array_if<NumPysFloats>(value, shape, NPY_DOUBLE, kind);
   if (PyFloat_CheckExact(first)) found = array_if<Floats>(value, shape, NPY_DOUBLE, kind);
   if (PyLong_CheckExact(first)) found = array_if<Ints>(value, shape, NPY_INT64, kind);
   if (found || !(PyFloat_CheckExact(first) || PyLong_CheckExact(first))) return found;
@@ -215,7 +227,8 @@ nb::object list_arrays(const nb::tuple& values) {
       array = array_of_sequence(value, kind, rank);
       if (!array) return nb::none();
       letters[k] = key.size();
-      key += kind == characters || kind == text || has_tuples(value, rank) ? 'Q' : 'L';
+      const bool is_fixed = kind == characters || kind == text || kind == NumPysFloats::kind;
+      key += is_fixed || has_tuples(value, rank) ? 'Q' : 'L';
       key += kind;
       key += static_cast<char>('0' + rank);
       note_lists(value, k, rank, lists);

@@ -269,6 +269,25 @@ def test_numbers_keep_their_types():
     same(add_one, "ab", compiled=False)
 
 
+def weighted(x, weights):
+    total = 0.0
+    for i in range(len(x)):
+        for k in range(len(weights)):
+            total = total + weights[k] * x[i]
+        if weights[-1] > x[i]:
+            total = weights[0]
+    return total, type(total)
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_numpys_floats_in_lists_are_read_as_such(kind):
+    x, weights = np.arange(8.0), kind(np.linspace(0.5, 3.5, 3))
+    same(weighted, x, weights, compiled=True)
+    same(weighted, list(x), weights, compiled=True)
+    same(weighted, x, kind([*weights, 1.0]), compiled=False)
+    same(weighted, x, kind(np.float32(w) for w in weights), compiled=False)
+
+
 def test_ints_beside_floats_are_exact():
     same(add_one, [0.5, int(MOST_EXACT) + 1], compiled=False)
     same(add_one, [0.5, int(MOST_EXACT)], compiled=False)

@@ -34,7 +34,15 @@ from frit.loops.run.list_runs import COUNT, TAGS, ListFacts, TagsNeeded
 from frit.translate.rules import COMPARISONS
 
 TEXT = "s"  # a string, in a call's key
-KINDS = {"d": "float", "l": "int", "?": "bool", "m": "mixed", "c": "character", TEXT: "character"}
+KINDS = {
+    "d": "float",
+    "n": "d",  # NumPy's
+    "l": "int",
+    "?": "bool",
+    "m": "mixed",
+    "c": "character",
+    TEXT: "character",
+}
 _MIXED = frozenset({"int", "float"})
 # Of numbers in tuples and lists that are appended, as results have them (list_runs.py).
 _RECORDED = {"float": "F", "int": "I", "bool": "B", "d": "d", "l": "l"}
