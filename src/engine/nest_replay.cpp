@@ -340,9 +340,89 @@ class NestReplay {
   bool floors_unknown_ = false;
 };
 
+// Does a loop within others, perhaps one of no rounds, hold what may raise a flag and is the same
+// in all of its rounds?
+class LoopLeaving {
+ public:
+  explicit LoopLeaving(const Routine& routine)
+      : body_(routine.body),
+        definitions_(body_.values.size()),
+        depths_(body_.values.size()),
+        outermost_(routine.rank > 0 ? 0 : 1) {
+    for_each_instr(body_.code, [&](const Instr& instr) {
+      if (instr.result != no_value) definitions_[at(instr.result)] = &instr;
+    });
+  }
+  bool any() { return any_in(body_.code, 0); }
+
+ private:
+  bool any_in(const Block& block, int depth) {
+    return std::ranges::any_of(block, [&](const Instr& instr) { return leaves(instr, depth); });
+  }
+
+  bool leaves(const Instr& instr, int depth) {
+    if (instr.kind == InstrKind::Loop) {
+      const int inner = has_rounds(instr) ? depth : depth + 1;
+      depths_[at(instr.result)] = inner;
+      if (inner > depth) written_.push_back(locals_written_in(instr));
+      const bool any = any_in(instr.body, inner);
+      if (inner > depth) written_.pop_back();
+      return any;
+    }
+    if (instr.result == no_value) return any_in(instr.other, depth) || any_in(instr.body, depth);
+    const int needed = depth_needed(instr, depth);
+    depths_[at(instr.result)] = needed;
+    return may_raise(instr) && needed < depth && depth > outermost_;
+  }
+
+  bool has_rounds(const Instr& loop) const {
+    const Instr* const begin = definitions_[at(loop.args[0])];
+    const Instr* const end = definitions_[at(loop.args[1])];
+    return begin && end && begin->kind == InstrKind::Constant && end->kind == InstrKind::Constant &&
+           begin->constant.as<std::int64_t>() < end->constant.as<std::int64_t>();
+  }
+
+  std::vector<bool> locals_written_in(const Instr& loop) const {
+    std::vector<bool> written(body_.locals.size());
+    for_each_instr(loop.body, [&](const Instr& instr) {
+      if (instr.kind == InstrKind::WriteLocal) written[at(instr.number)] = true;
+      for (const Reduction& reduction : instr.reductions) written[at(reduction.local)] = true;
+    });
+    for (const Reduction& reduction : loop.reductions) written[at(reduction.local)] = true;
+    return written;
+  }
+
+  int depth_needed(const Instr& instr, int depth) const {
+    if (instr.kind == InstrKind::ReadLocal) {
+      while (depth > 0 && !written_[at(depth - 1)][at(instr.number)]) --depth;
+      return depth;
+    }
+    if (instr.kind != InstrKind::Load && !is_pure(instr)) return depth;
+    int needed = 0;
+    for (const ValueId arg : instr.args)
+      if (arg != no_value) needed = std::max(needed, depths_[at(arg)]);
+    for (const Term& term : instr.address.terms) needed = std::max(needed, depths_[at(term.index)]);
+    return needed;
+  }
+
+  bool may_raise(const Instr& instr) const {
+    const auto type = [&](ValueId id) { return body_.values[at(id)]; };
+    if (instr.kind == InstrKind::Cast)
+      return conversion_may_warn(type(instr.args[0]), type(instr.result));
+    return instr.kind == InstrKind::Apply && may_warn(instr.op, type(instr.args[0]));
+  }
+
+  const Kernel& body_;
+  std::vector<const Instr*> definitions_;
+  std::vector<int> depths_;                 // by value: of the loops that it needs
+  std::vector<std::vector<bool>> written_;  // locals, by the loops around
+  int outermost_;                           // what leaves that is the host's
+};
+
 }  // namespace
 
-FlagJudge::FlagJudge(const Kernel& body) {
+FlagJudge::FlagJudge(const Routine& routine) : leaves_loops_(LoopLeaving(routine).any()) {
+  const Kernel& body = routine.body;
   for_each_instr(body.code, [&](const Instr& instr) {
     if (instr.kind != InstrKind::Apply) return;
     const DType dtype = body.values[at(instr.args[0])];
@@ -355,7 +435,7 @@ FlagJudge::FlagJudge(const Kernel& body) {
 unsigned FlagJudge::judge(const Routine& routine, std::span<const std::int64_t> extents,
                           const NestCall& call, unsigned raised, bool is_doubtful) {
   constexpr std::int64_t least = 1 << 12;
-  is_doubtful |= has_formulas_ || (compares_floats_ && raised & flag_invalid);
+  is_doubtful |= has_formulas_ || leaves_loops_ || (compares_floats_ && raised & flag_invalid);
   if (!is_doubtful) return raised;
   const JudgedFlags judged =
       NestReplay(routine, call, raised & flags_of_interest, most_).run(extents);

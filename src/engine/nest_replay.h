@@ -16,7 +16,7 @@ namespace frit {
 // out. So are those of what comes after so many instructions: fewer where that was in vain.
 class FlagJudge {
  public:
-  explicit FlagJudge(const Kernel& body);
+  explicit FlagJudge(const Routine& routine);
   // extents: of the routine's parallel axes. is_doubtful: whether something may have been computed
   // that the nest's conditions and bounds keep from it.
   unsigned judge(const Routine& routine, std::span<const std::int64_t> extents,
@@ -25,6 +25,8 @@ class FlagJudge {
  private:
   bool compares_floats_ = false;
   bool has_formulas_ = false;  // which raise flags of their own
+  // What is the same in all rounds of a loop is computed in front of it: perhaps of no rounds.
+  bool leaves_loops_ = false;
   std::int64_t most_ = 1 << 20;
 };
 

@@ -165,7 +165,7 @@ struct LoopNest::Variant {
   Program* last = nullptr;
 };
 
-LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)), judge_(routine_.body) {
+LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)), judge_(routine_) {
   const Kernel& body = routine_.body;
   std::vector<const Instr*> definitions(body.values.size());
   for_each_instr(body.code, [&](const Instr& instr) {

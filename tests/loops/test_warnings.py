@@ -206,6 +206,45 @@ def test_what_a_condition_rules_out_does_not_warn(tier, statement, in_order, is_
             assert results[0].tobytes() == results[1].tobytes()
 
 
+SAME_IN_ALL_ROUNDS = [
+    "for j in range(n[i]): out[i, j] = i // z",
+    "for j in range(m): out[i, j] = i // z",
+    "for j in range(n[i]): out[i, 0] += i // z + a[i] / d",
+    "for j in range(n[i]): s += i // z",
+    "for j in range(n[i]): out[i, j] = b[j] / a[i] + b[i] * d * 1e300 * 1e300",
+    "q = a[i] + d\n  for j in range(n[i]): out[i, j] = np.float32(q * 1e300) + i % z",
+    "for j in range(3):\n   for l in range(n[i]): out[i, j] += j // z",
+    "if b[i] < 99:\n   for j in range(n[i]): out[i, j] = k // z + np.float32(b[i] * 1e300)",
+]
+
+
+@pytest.mark.parametrize("statement", SAME_IN_ALL_ROUNDS)
+@pytest.mark.parametrize("in_order", [False, True])
+def test_a_loop_of_no_rounds_does_not_warn(tier, statement, in_order):
+    """Nor of what is the same in all of its rounds, and is computed in front of it."""
+    before = "out[i, 0] = out[i - 1, 0] * 0.5" if in_order else "pass"
+    text = f"""
+def loop(a, b, n, m, out, d, k, z):
+ s = 0
+ for i in range(len(a)):
+  {before}
+  {statement}
+ return s
+"""
+    name = f"<of no rounds {hash(text)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space = {"np": np}
+    exec(compile(text, name, "exec"), space)
+    loop = space["loop"]
+    ours = parallelize(loop)
+    for rounds in (0, 2):
+        n = np.full(40, rounds)
+        given = n, rounds, np.zeros((40, 4)), np.float64(0), np.int64(5), np.int64(0)
+        expected, got = (told(f, np.zeros(40), np.ones(40), *given) for f in (loop, ours))
+        assert got == expected, rounds
+    assert sum(site.calls for site in ours.__frit__.sites) == 2
+
+
 def reads_in_vain(a, x):
     s = x
     for i in range(1, len(a)):
