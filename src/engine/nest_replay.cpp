@@ -84,13 +84,13 @@ class NestReplay {
       if (from == to || !conversion_may_warn(from, to)) return 0;
       return raised_ & (is_integer(to) ? flag_invalid : flag_overflow);
     }
-    if (instr.kind != InstrKind::Apply) return 0;
+    if (instr.kind != InstrKind::Apply || instr.quiet) return 0;
     return could_mean(instr.op, signature_of(instr), raised_);
   }
 
   void note_unknown(const Instr& instr) {
     if (instr.kind == InstrKind::Cast) unknown_ |= meanings(instr);
-    if (instr.kind != InstrKind::Apply) return;
+    if (instr.kind != InstrKind::Apply || instr.quiet) return;
     const Signature signature = signature_of(instr);
     unknown_ |= possible(instr.op, signature);
     has_unknown_poles_ |= meant(instr.op, signature, flag_overflow) == flag_divide;
@@ -246,7 +246,7 @@ class NestReplay {
     if (raised == 0) return End::Reached;
     explained_ |= raised;
     clear_float_flags();
-    if (!may_warn(instr.op, signature.in[0])) return End::Reached;
+    if (instr.quiet || !may_warn(instr.op, signature.in[0])) return End::Reached;
     unsigned flags =
         flags_from_values(instr.op, signature, 1, {in, at(inputs)}, result.scalar.bytes, raised);
     // C's pow, which NumPy's scalars have, takes a zero to minus infinity without a word.
@@ -428,6 +428,7 @@ FlagJudge::FlagJudge(const Routine& routine) : leaves_loops_(LoopLeaving(routine
     const DType dtype = body.values[at(instr.args[0])];
     compares_floats_ |= orders_floats(instr.op, dtype);
     has_formulas_ |= raises_flags_of_its_own(instr.op, dtype);
+    has_quiet_ |= instr.quiet;
   });
 }
 
@@ -435,7 +436,8 @@ FlagJudge::FlagJudge(const Routine& routine) : leaves_loops_(LoopLeaving(routine
 unsigned FlagJudge::judge(const Routine& routine, std::span<const std::int64_t> extents,
                           const NestCall& call, unsigned raised, bool is_doubtful) {
   constexpr std::int64_t least = 1 << 12;
-  is_doubtful |= has_formulas_ || leaves_loops_ || (compares_floats_ && raised & flag_invalid);
+  is_doubtful |=
+      has_formulas_ || leaves_loops_ || has_quiet_ || (compares_floats_ && raised & flag_invalid);
   if (!is_doubtful) return raised;
   const JudgedFlags judged =
       NestReplay(routine, call, raised & flags_of_interest, most_).run(extents);

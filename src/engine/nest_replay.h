@@ -25,6 +25,7 @@ class FlagJudge {
  private:
   bool compares_floats_ = false;
   bool has_formulas_ = false;  // which raise flags of their own
+  bool has_quiet_ = false;     // of which nobody is warned
   // What is the same in all rounds of a loop is computed in front of it: perhaps of no rounds.
   bool leaves_loops_ = false;
   std::int64_t most_ = 1 << 20;

@@ -154,7 +154,8 @@ Expression KernelState::cast(const Expression& x, DType dtype) {
   return Expression(this, in_type(x, dtype));
 }
 
-Expression KernelState::compute(Op op, std::span<const Expression> arguments, MathLibrary math) {
+Expression KernelState::compute(Op op, std::span<const Expression> arguments, MathLibrary math,
+                                OpErrors errors) {
   check_open();
   const OpInfo& row = info(op);
   if (arguments.size() != at(row.inputs))
@@ -183,6 +184,7 @@ Expression KernelState::compute(Op op, std::span<const Expression> arguments, Ma
   Instr instr;
   instr.kind = InstrKind::Apply;
   instr.op = op;
+  instr.quiet = errors == OpErrors::Quiet && may_warn(op, signature->in[0]);
   instr.math = has_function(math, op, signature->in[0]) ? math : MathLibrary::Frit;
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const DType in = signature->in[k];

@@ -12,13 +12,16 @@ namespace frit {
 // The order of a loop's float sums: as it suits, or NumPy's pairwise tree.
 enum class LoopSums : std::uint8_t { Any, Tree };
 
+// Floating-point errors of an op: does anybody hear of them?
+enum class OpErrors : std::uint8_t { Told, Quiet };
+
 class KernelState {
  public:
   explicit KernelState(std::int32_t rank);
 
   // ---- values ----
   Expression compute(Op op, std::span<const Expression> arguments,
-                     MathLibrary math = MathLibrary::Frit);
+                     MathLibrary math = MathLibrary::Frit, OpErrors errors = OpErrors::Told);
   Expression cast(const Expression& x, DType dtype);
   Expression integer(const KernelInteger& value);
   Expression integer(std::int64_t value) { return integer(KernelInteger{.value = value}); }

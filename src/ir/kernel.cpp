@@ -209,7 +209,7 @@ class Serializer {
   void instruction(const Instr& instr) {
     const int flags = (instr.parallel ? 1 : 0) | (instr.vector ? 2 : 0) |
                       (instr.streaming ? 4 : 0) | (instr.tree ? 8 : 0) | (instr.repeats ? 16 : 0) |
-                      (instr.fails ? 32 : 0);
+                      (instr.fails ? 32 : 0) | (instr.quiet ? 64 : 0);
     add(static_cast<int>(instr.kind) | static_cast<int>(instr.op) << 8 |
             static_cast<int>(instr.math) << 16 | flags << 24,
         instr.result, instr.args[0], instr.args[1], instr.args[2], instr.number,

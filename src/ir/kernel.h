@@ -124,6 +124,7 @@ struct Instr {
   bool tree = false;       // Loop of a Routine: its float sums are NumPy's pairwise tree
   bool repeats = false;    // vector Loop: an iteration may run twice, as it reads nothing it writes
   bool fails = false;      // If: what the launch does is thrown away where it holds (above)
+  bool quiet = false;      // Apply of a Routine: nobody is warned of it, as of Python's own floats
   ValueId result = no_value;
   ValueId args[3] = {no_value, no_value, no_value};
   std::int32_t number = -1;           // argument or local

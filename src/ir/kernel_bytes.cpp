@@ -53,7 +53,7 @@ class Deserializer {
   }
 
   void instruction(Instr& instr, int depth) {
-    const std::int32_t head = reader_.number(0, std::int64_t{64} << 24);
+    const std::int32_t head = reader_.number(0, std::int64_t{128} << 24);
     const int kind = head & 0xff, op = head >> 8 & 0xff, math = head >> 16 & 0xff,
               flags = head >> 24;
     is_valid(kind <= static_cast<int>(InstrKind::While) && op < op_count &&
@@ -67,6 +67,7 @@ class Deserializer {
     instr.tree = (flags & 8) != 0;
     instr.repeats = (flags & 16) != 0;
     instr.fails = (flags & 32) != 0;
+    instr.quiet = (flags & 64) != 0;
     instr.result = value();
     for (ValueId& argument : instr.args) argument = value();
     instr.number = reader_.word();

@@ -69,7 +69,8 @@ class Printer {
         definition(instr) << 'n' << instr.number;
         break;
       case InstrKind::Apply:
-        definition(instr) << prefix_of(instr.math) << info(instr.op).name;
+        definition(instr) << (instr.quiet ? "quiet " : "") << prefix_of(instr.math)
+                          << info(instr.op).name;
         for (int k = 0; k < info(instr.op).inputs; ++k)
           out_ << (k == 0 ? " v" : ", v") << instr.args[k];
         break;

@@ -158,6 +158,7 @@ TEST(KernelSerialize, differs_for_every_change_of_structure) {
   expect_changed(
       [](Kernel& k) { k.code[4].body[1].fetches.push_back({.address = {}, .elements = 1}); });
   expect_changed([](Kernel& k) { k.code[4].body[3].streaming = true; });
+  expect_changed([](Kernel& k) { k.code[4].body[2].quiet = true; });
   expect_changed([](Kernel& k) { k.from_own_cache = true; });
   expect_changed([](Kernel& k) { k.loads_early = true; });
   expect_changed([](Kernel& k) { std::swap(k.code[4].body[2], k.code[4].body[3]); });

@@ -85,8 +85,11 @@ class Writer {
     return number(state_.early_integer(extent));
   }
   // math: "C" or "NumPy", whose function Python would call here.
-  int apply(const std::string& op, const std::vector<int>& arguments, const std::string& math) {
-    return number(state_.compute(op_named(op), expressions(arguments), library_named(math)));
+  // quiet: nobody is warned of its floating-point errors, as of those of Python's own floats.
+  int apply(const std::string& op, const std::vector<int>& arguments, const std::string& math,
+            bool quiet) {
+    return number(state_.compute(op_named(op), expressions(arguments), library_named(math),
+                                 quiet ? OpErrors::Quiet : OpErrors::Told));
   }
   int cast(int value, const std::string& dtype) {
     return number(state_.cast(state_.value(value), dtype_named(dtype)));
@@ -199,7 +202,7 @@ void add_kernel_writer(PyObject* module_object) {
       .def("constant", &Writer::constant)
       .def("argument", &Writer::argument)
       .def("extent", &Writer::extent)
-      .def("apply", &Writer::apply, "op"_a, "arguments"_a, "math"_a = "")
+      .def("apply", &Writer::apply, "op"_a, "arguments"_a, "math"_a = "", "quiet"_a = false)
       .def("cast", &Writer::cast)
       .def("type_of", &Writer::type_of)
       .def("is_visible", &Writer::is_visible)

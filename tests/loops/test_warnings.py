@@ -206,6 +206,49 @@ def test_what_a_condition_rules_out_does_not_warn(tier, statement, in_order, is_
             assert results[0].tobytes() == results[1].tobytes()
 
 
+OF_PYTHONS_FLOATS = [
+    "out[i] += x % x",
+    "b[i] = a[i] + x * i",
+    "out[i] = x // 2.0 + a[i] * 2",
+    "y = x - x; out[i] = y * a[i]",
+    "y = x * 1e300; s += y",
+    "out[i] = a[i] + x - x * i",
+    "out[i] = a[i] * x",
+    "out[i] += (x - x) * a[i] + (a[i] - b[i])",
+    "if i > 3: out[i] = np.sqrt(a[i] - 2) + x * i",
+    "z = x * (1 + 2j); out[i] = z.real + a[i]",
+]
+
+
+@pytest.mark.parametrize("statement", OF_PYTHONS_FLOATS)
+@pytest.mark.parametrize("in_order", [False, True])
+def test_nobody_is_warned_of_pythons_own_floats(tier, statement, in_order):
+    """They are NumPy's as soon as one of the two is."""
+    before = "out[i] = out[i - 1] * 0.5" if in_order else "pass"
+    body = "\n".join(f"  {part}" for part in statement.split("; "))
+    text = f"""
+def loop(a, b, out, x):
+ s = 0.0
+ for i in range(len(a)):
+  {before}
+{body}
+ return s
+"""
+    name = f"<of floats {hash(text)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space = {"np": np}
+    exec(compile(text, name, "exec"), space)
+    loop = space["loop"]
+    ours = parallelize(loop)
+    for x in (1.5, math.inf, -math.inf, math.nan, 1e300, np.float64(math.inf), np.float64(1e300)):
+        for first in (1.0, 0.0, math.inf):
+            numbers = [np.full((3, 40), first) for _ in range(2)]
+            expected, got = (told(f, *n, x) for f, n in zip((loop, ours), numbers, strict=True))
+            assert got == expected, (x, first)
+            assert np.array_equal(*numbers, equal_nan=True)
+    assert sum(site.calls for site in ours.__frit__.sites) > 0
+
+
 SAME_IN_ALL_ROUNDS = [
     "for j in range(n[i]): out[i, j] = i // z",
     "for j in range(m): out[i, j] = i // z",

@@ -119,8 +119,12 @@ class Expressions:
         return value.id if value.dtype == dtype else self.writer.cast(value.id, dtype)
 
     def apply(self, op: str, kind: str, *operands: tuple[Value, str], math: str = "") -> Value:
-        """math: "C" or "NumPy", whose function Python would call."""
-        id = self.writer.apply(op, [self.emit(value, dtype) for value, dtype in operands], math)
+        """math: "C" or "NumPy", whose function Python would call.
+
+        Of its own numbers Python never warns: it raises an error, or says nothing.
+        """
+        ids = [self.emit(value, dtype) for value, dtype in operands]
+        id = self.writer.apply(op, ids, math, kind in ("float", "complex"))
         if self.writer.type_of(id) != DTYPES.get(kind, kind):
             raise Refused(None, f"{op} of these types")
         if op in _MAY_OVERFLOW and kind in INTEGERS:
