@@ -1,5 +1,7 @@
 // emit_apply.cpp: one op or conversion: widened formulas, or calls to ready-made loops.
 #include <algorithm>
+#include <cfenv>
+#include <cstring>
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
@@ -21,6 +23,46 @@ bool has_formula(Formulas& formulas, const std::string& symbol) {
 bool is_constant(const Emitted& operand) {
   return all_of(ArrayRef(operand.part, static_cast<std::size_t>(operand.parts)),
                 [](const Emitted::Part& p) { return isa_and_nonnull<Constant>(p.scalar); });
+}
+
+// Does the op raise a flag of constants? Most don't, and are left to the optimizer.
+bool raises_of_constants(Op op, DType in, ArrayRef<Emitted*> operands) {
+  const Loop run = loop(op, in);
+  if (!run || operands.size() > 3) return true;
+  alignas(16) std::byte bytes[4][16] = {};
+  void* args[4] = {bytes[0], bytes[1], bytes[2], bytes[3]};
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    std::byte* to = bytes[k + 1];
+    for (int part = 0; part < operands[k]->parts; ++part) {
+      const Value* value = operands[k]->part[part].scalar;
+      const auto* number = dyn_cast<ConstantFP>(value);
+      const auto* whole = dyn_cast<ConstantInt>(value);
+      if (!number && !whole) return true;
+      const APInt bits = number ? number->getValueAPF().bitcastToAPInt() : whole->getValue();
+      const std::size_t size = bits.getBitWidth() / 8;
+      std::memcpy(to, bits.getRawData(), size);
+      to += size;
+    }
+  }
+  std::fenv_t kept;
+  std::feholdexcept(&kept);
+  run(args, 1, 0);
+  const bool raises = std::fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW) != 0;
+  std::fesetenv(&kept);
+  return raises;
+}
+
+// As many as the operand's parts.
+Emitted harmless_numbers(Op op, DType in, const Emitted& operand) {
+  Emitted input{.parts = operand.parts};
+  for (int k = 0; k < operand.parts; ++k) {
+    const Emitted::Part& part = operand.part[k];
+    Type* type = (part.scalar ? part.scalar : part.vector)->getType()->getScalarType();
+    input.part[k].scalar = type->isFloatingPointTy()
+                               ? static_cast<Value*>(ConstantFP::get(type, harmless_input(op, in)))
+                               : ConstantInt::get(type, 0);
+  }
+  return input;
 }
 
 bool any_varies(ArrayRef<Emitted*> operands) {
@@ -45,7 +87,15 @@ Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) 
   SmallVector<Emitted*, 3> used(operands);
   const bool varies = any_varies(operands);
   const bool is_kept = is_conditional(varies);
-  if (is_kept && has(op, MayWarn) && is_inexact(in)) {
+  const bool is_known = llvm::all_of(operands, [](Emitted* x) { return is_constant(*x); });
+  if (is_kept && has(op, MayWarn) && is_inexact(in) && is_known) {
+    // No other operand keeps them from being computed where nobody comes.
+    if (raises_of_constants(op, in, operands)) {
+      for (Emitted* operand : operands)
+        replaced.push_back(where_active(*operand, harmless_numbers(op, in, *operand), varies));
+      for (std::size_t k = 0; k < used.size(); ++k) used[k] = &replaced[k];
+    }
+  } else if (is_kept && has(op, MayWarn) && is_inexact(in)) {
     for (Emitted* operand : operands) replaced.push_back(harmless(op, in, *operand, varies));
     for (std::size_t k = 0; k < used.size(); ++k) used[k] = &replaced[k];
   } else if (is_kept && divides(op) && is_integer(in) && !is_constant(*used.back())) {
@@ -119,15 +169,7 @@ Emitted Emitter::harmless(Op op, DType in, const Emitted& operand, bool varies) 
   const bool may_stay =
       formula && !may_trap(*formula) && !formulas_.find(ordinary_symbol(op, in)) && !is_flat_;
   if (may_stay || is_constant(operand)) return operand;
-  Emitted input{.parts = operand.parts};
-  for (int k = 0; k < operand.parts; ++k) {
-    const Emitted::Part& part = operand.part[k];
-    Type* type = (part.scalar ? part.scalar : part.vector)->getType()->getScalarType();
-    input.part[k].scalar = type->isFloatingPointTy()
-                               ? static_cast<Value*>(ConstantFP::get(type, harmless_input(op, in)))
-                               : ConstantInt::get(type, 0);
-  }
-  return where_active(operand, input, varies);
+  return where_active(operand, harmless_numbers(op, in, operand), varies);
 }
 
 // What is computed from it is not computed where nobody comes: the optimizer thinks that it may be.

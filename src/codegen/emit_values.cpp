@@ -145,7 +145,7 @@ Emitted Emitter::held(const Emitted& value) {
   Emitted result = value;
   for (Emitted::Part& part : result.part) {
     Value*& v = part.scalar;
-    if (!v || isa<Constant>(v) || !is_of_register(*v->getType())) continue;
+    if (!v || !is_of_register(*v->getType())) continue;
     auto* type = FunctionType::get(v->getType(), {v->getType()}, false);
     const bool is_number = v->getType()->isFloatingPointTy();
     const char* same_register = !is_number ? "=r,0" : machine_.is_x86 ? "=x,0" : "=w,0";
