@@ -432,9 +432,14 @@ To to_integer_as_x86(F x) {
 // NumPy's npy_divmod, with its fmod. fmod is exact; one rounded division finds it while the
 // quotient fits into the significand. Signs are looked up, as < and > would raise invalid on a NaN.
 
+// In integers, where large numbers don't overflow: nothing else does of 1 // 1e300.
 template <class F>
 bool quotient_is_long(F x, F y) {
-  return !magnitude_below(x, Format<F>::two_to_digits * absolute(y)) & (y != 0) & is_finite(x);
+  using Int = typename Format<F>::Int;
+  Int digits = (Int)bits_of(Format<F>::two_to_digits) - (Int)bits_of((F)1);
+  Int distance = (Int)bits_of(absolute(x)) - (Int)bits_of(absolute(y));
+  bool is_long = (distance >= digits) | magnitude_below(y, Format<F>::smallest_normal);
+  return is_long & (y != 0) & is_finite(x);
 }
 
 template <class F>

@@ -242,6 +242,8 @@ IN_PLACE = [
     "np.arccos(long, out=long)",
     "np.cos(long, out=long)",
     "np.floor_divide(zero, long, out=zero)",
+    "one[1] = 0; x[...] = 3; x[:2] = 0, 1.7e308; np.floor_divide(one, x, out=one)",
+    "one[0] = np.inf; x[...] = 1.7e308; np.floor_divide(one, x, out=one, where=one < 9)",
     "np.reciprocal(i1, out=i1)",
     "x *= 2; np.log(zero, out=one, where=even)",
     "np.exp(x, out=zero, where=even)",
