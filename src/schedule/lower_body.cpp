@@ -29,6 +29,7 @@ Body::Body(const Lowering& lowering)
   stride_arguments_.reserve(8);
   step_.operands.reserve(8);
   step_.integers.reserve(8);
+  is_last_pass_ = last_phase() == 0;
   for (const Member& m : group_.members) {
     if (in_memory(m.out.slot)) memory_.push_back(&m.out);
     for (const Window& w : m.outs)

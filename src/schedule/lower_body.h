@@ -127,6 +127,8 @@ class Body : public RoutineHost {
   const Traffic& traffic();
   // Stores that bypass the caches pay where a launch touches more than they hold.
   void allow_streaming() { may_stream_ = true; }
+  // What other passes over a row are to read is stored where they find it.
+  void note_pass(bool is_last) { is_last_pass_ = is_last; }
   void finish_launch();
   // Of a launch whose loops are one an axis: what each iteration of the first one touches.
   void note_reach(const std::vector<Axis>& axes);
@@ -203,7 +205,7 @@ class Body : public RoutineHost {
 
   double cost_ = 0;  // of one point, in nanoseconds
   std::optional<Traffic> traffic_;
-  bool may_stream_ = false;
+  bool may_stream_ = false, is_last_pass_ = false;
   std::vector<std::uint32_t> loaded_;  // slots that Loads written so far read
   std::vector<const Window*> memory_;
   std::vector<Bound> bound_;

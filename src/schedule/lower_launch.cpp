@@ -100,7 +100,7 @@ const Body::Traffic& Body::traffic() {
 // Of memory that the kernel does not load, and that is too large to be found in the cache
 // afterwards.
 bool Body::streams(const Window& w) {
-  if (!may_stream_ || last_phase() > 0) return false;
+  if (!may_stream_ || !is_last_pass_ || is_row_window(w)) return false;
   const bool is_update = shadowed(w.slot);
   if (traffic().touched <= (is_update ? updates_stream_from : streaming_from)) return false;
   return is_update || !segment_.slots[w.slot].has_data ||

@@ -27,6 +27,7 @@ class RowsBody final : public ReducingBody {
     if (is_written_out(spine, inner)) return written_out(spine, inner[0]);
     open_flat(spine);
     for (int phase = 0; phase <= last_phase(); ++phase) {
+      note_pass(phase == last_phase());
       row_loop(phase, inner);
       row_step(phase);
     }

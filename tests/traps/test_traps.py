@@ -712,3 +712,19 @@ def test_a_clock_sees_the_work_that_was_recorded_before_it(clock, process):
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_what_the_last_pass_over_a_row_stores_goes_past_the_caches(process):
+    program = """
+        import numpy, frit, frit.numpy as np
+
+        x = np.array(numpy.random.default_rng(1).random((4000, 1000)))
+        frit.eval()
+        centred = x - x.mean(1, keepdims=True)
+        scaled = centred / centred.max(1, keepdims=True)
+        frit.eval()
+    """
+    lines = process(program, FRIT_DUMP="kernel").stderr.splitlines()
+    stores = [line.strip() for line in lines if " store " in line and "[v1*n1 + " in line]
+    assert len(stores) == 2, lines
+    assert [store.startswith("store streaming") for store in stores] == [False, True]
