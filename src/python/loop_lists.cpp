@@ -1,8 +1,9 @@
 // loop_lists.cpp: lists of numbers as arrays that a loop nest works on, and back again.
 //
-// A list of floats (Python's or NumPy's), of ints, of bools, or of floats and ints (and a list of such lists, all of one
-// length) becomes an array of its numbers. What a nest has changed is stored into the lists that
-// are there, element by element: one that has the number which it had remains the object it was.
+// A list of floats (Python's or NumPy's), of ints, of bools, or of floats and ints (and a list of
+// such lists, all of one length) becomes an array of its numbers. What a nest has changed is stored
+// into the lists that are there, element by element: one that has the number which it had remains
+// the object it was.
 // A string, and a list of strings of one length, becomes an array of code points.
 #include <nanobind/nanobind.h>
 
