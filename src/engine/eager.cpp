@@ -6,8 +6,10 @@
 // the house pays twice what was needed, at most. Traces that don't come again cost less than
 // NumPy's calls.
 #include <algorithm>
+#include <numeric>
 
 #include "engine/engine.h"
+#include "engine/memory.h"
 #include "engine/small.h"
 
 namespace frit {
@@ -25,9 +27,28 @@ bool has_loop(const Node& node) {
     case NodeKind::Elementwise:
       break;
   }
-  const auto is_index = [](const Access& a) { return !a.base && a.offset == iota_input; };
-  return !std::any_of(node.in, node.in + node.inputs, is_index) && loop(node.op, node.signature);
+  return loop(node.op, node.signature);
 }
+
+// The indices along a node's only axis, as memory: where one of its inputs is iota_input.
+class Indices {
+ public:
+  SmallInput along(const Layout& out) {
+    if (!numbers_) {
+      const std::int64_t n = out.size(), bytes = n * item;
+      numbers_ = {memory::allocate(bytes), {bytes}};
+      layout_ = LayoutRef::adopt(make_contiguous({&n, 1}, item));
+      auto* const first = reinterpret_cast<std::int64_t*>(numbers_.get());
+      std::iota(first, first + n, std::int64_t{0});
+    }
+    return {numbers_.get(), layout_.get(), DType::Int64};
+  }
+
+ private:
+  static constexpr int item = sizeof(std::int64_t);
+  memory::Block numbers_;
+  LayoutRef layout_;
+};
 
 }  // namespace
 
@@ -103,9 +124,12 @@ bool Engine::run_by_itself(const Node& node) {
                          .initial = node.constants[0]});
   if (node.out.layout->size() == 0) return true;
   SmallInput inputs[max_inputs];
+  Indices indices;
   for (std::size_t k = 0; k < node.inputs; ++k) {
     const Access& a = node.in[k];
-    if (a.base) {
+    if (!a.base && a.offset == iota_input) {
+      inputs[k] = indices.along(*node.out.layout);
+    } else if (a.base) {
       const Layout* layout = is_one_element(*a.layout) ? nullptr : a.layout;
       inputs[k] = {a.base->data + a.offset, layout, a.dtype};
     } else {

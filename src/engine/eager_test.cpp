@@ -51,6 +51,16 @@ TEST_F(Eager, a_trace_is_planned_when_its_runs_would_have_paid_for_it) {
   EXPECT_EQ(s.plan_hits, 1);
 }
 
+TEST_F(Eager, series_whose_lengths_change_are_not_planned) {
+  for (std::int64_t n = some; n < some + 20; ++n) {
+    reset_statistics();
+    const Array y = apply(Op::Add, {apply(Op::Multiply, {counted(n), 2.0}), 1.0});
+    EXPECT_EQ(element(y, n - 1), 2.0 * static_cast<double>(n - 1) + 1.0);
+    EXPECT_EQ(statistics().eager, 1);
+    EXPECT_EQ(statistics().plan_misses, 0);
+  }
+}
+
 TEST_F(Eager, much_work_is_planned_at_once) {
   const Array x = counted(1'000'000);
   eval();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -33,6 +34,11 @@ std::byte* allocate(std::int64_t bytes);
 // was freed would do, or it isn't worth it.
 std::byte* allocate_zeros(std::int64_t bytes);
 void deallocate(std::byte* data, std::int64_t bytes);  // bytes as allocated
+struct Freeing {
+  std::int64_t bytes = 0;
+  void operator()(std::byte* data) const { deallocate(data, bytes); }
+};
+using Block = std::unique_ptr<std::byte, Freeing>;
 // Arrays of malloc's that were taken over (or, with a minus, given back): of as much malloc keeps
 // the pages.
 void add_malloc_live(std::int64_t bytes);

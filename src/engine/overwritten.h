@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -33,7 +32,7 @@ class Overwritten {
     for (const Kept& kept : kept_)
       if (kept.base == base) return;
     const std::int64_t bytes = base->bytes;
-    kept_.push_back({.base = base, .before = {memory::allocate(bytes), Freeing{bytes}}});
+    kept_.push_back({.base = base, .before = {memory::allocate(bytes), {bytes}}});
     std::memcpy(kept_.back().before.get(), base->data, static_cast<std::size_t>(bytes));
   }
   bool empty() const { return kept_.empty(); }
@@ -61,13 +60,9 @@ class Overwritten {
   };
 
  private:
-  struct Freeing {
-    std::int64_t bytes;
-    void operator()(std::byte* data) const { memory::deallocate(data, bytes); }
-  };
   struct Kept {
     Base* base;
-    std::unique_ptr<std::byte, Freeing> before;
+    memory::Block before;
     std::byte* now = nullptr;
   };
   std::vector<Kept> kept_;
