@@ -1,10 +1,9 @@
 // eager.cpp: the first tier: what is new and soon done is run op by op, without a plan.
 //
 // To plan a node takes some microseconds, as long as a ready-made loop takes for some ten thousand
-// elements. A kernel saves a third of the loops' time and more, so traces of less work are planned
-// when a third of all that they took would have paid for it: who rents until that would have bought
-// the house pays twice what was needed, at most. Traces that don't come again cost less than
-// NumPy's calls.
+// elements. Traces of less work are planned when all their runs have taken as long: who rents until
+// that would have bought the house pays twice what was needed, at most. Traces that don't come
+// again cost less than NumPy's calls.
 #include <algorithm>
 #include <numeric>
 
@@ -56,12 +55,11 @@ bool Engine::runs_eagerly(std::uint64_t hash) {
   if (settings.fusion != Fusion::On || !settings.dump.empty()) return false;
   if (settings.tier == Tier::Automatic) {
     constexpr double least_cost = 300;  // ns that a node takes
-    constexpr double saved = 1.0 / 3;
     const auto nodes = static_cast<double>(nodes_.size());
     Seen& seen = seen_[hash % seen_.size()];
     if (seen.hash != hash) seen = {.hash = hash};
     seen.cost += std::max(pending_cost_, least_cost * nodes);
-    if (std::max(pending_cost_, saved * seen.cost) > settings.plan_cost * nodes) return false;
+    if (seen.cost > settings.plan_cost + settings.plan_node_cost * nodes) return false;
   } else if (settings.tier != Tier::Eager) {
     return false;
   }

@@ -134,7 +134,8 @@ struct Settings {
   std::string dump;  // FRIT_DUMP
   bool dumps(const char* what) const { return dump.find(what) != std::string::npos; }
   double part_cost = 25e3;  // ns of work that is worth handing to another thread
-  double plan_cost = 1e4;   // ns that it takes to plan a node, in the first plans
+  // ns that it takes to plan, in the first plans: a trace, and each of its nodes.
+  double plan_cost = 4e4, plan_node_cost = 3e3;
   // Pending work, in ns and in nodes, from which a loop's next round starts it. Short steps are
   // planned once and met again; a plan of thousands of nodes costs more than it saves.
   double step_cost = 2e6;
