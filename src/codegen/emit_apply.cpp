@@ -87,17 +87,16 @@ Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) 
   SmallVector<Emitted*, 3> used(operands);
   const bool varies = any_varies(operands);
   const bool is_kept = is_conditional(varies);
-  const bool is_known = llvm::all_of(operands, [](Emitted* x) { return is_constant(*x); });
-  if (is_kept && has(op, MayWarn) && is_inexact(in) && is_known) {
-    // No other operand keeps them from being computed where nobody comes.
-    if (raises_of_constants(op, in, operands)) {
+  if (is_kept && has(op, MayWarn) && is_inexact(in)) {
+    // Of constants alone no operand keeps it from being computed where nobody comes.
+    const bool is_known = llvm::all_of(operands, [](Emitted* x) { return is_constant(*x); });
+    if (!is_known || raises_of_constants(op, in, operands)) {
       for (Emitted* operand : operands)
-        replaced.push_back(where_active(*operand, harmless_numbers(op, in, *operand), varies));
+        replaced.push_back(is_known
+                               ? where_active(*operand, harmless_numbers(op, in, *operand), varies)
+                               : harmless(op, in, *operand, varies));
       for (std::size_t k = 0; k < used.size(); ++k) used[k] = &replaced[k];
     }
-  } else if (is_kept && has(op, MayWarn) && is_inexact(in)) {
-    for (Emitted* operand : operands) replaced.push_back(harmless(op, in, *operand, varies));
-    for (std::size_t k = 0; k < used.size(); ++k) used[k] = &replaced[k];
   } else if (is_kept && divides(op) && is_integer(in) && !is_constant(*used.back())) {
     Emitted one{.parts = 1};
     one.part[0].scalar = ConstantInt::get(element_type(in), 1);

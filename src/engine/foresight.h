@@ -67,7 +67,7 @@ class Foresight {
   static constexpr int least_length = 8;
   // So many without a look: a loop that will go on.
   static constexpr int long_stretch = 64;
-  // Traces without a plan, beyond those with one, after which a place is given up.
+  // Traces that are new, beyond those that were met before, after which a place is given up.
   static constexpr int most_surprises = 8;
   // Of results at once. A plan of a few hundred ops takes 0.3 ms where it is the first one; as one
   // kernel they save 0.02 to 0.2 us each, where they are of 8 KB.

@@ -421,8 +421,7 @@ class LoopLeaving {
 
 }  // namespace
 
-FlagJudge::FlagJudge(const Routine& routine) : leaves_loops_(LoopLeaving(routine).any()) {
-  const Kernel& body = routine.body;
+FlagJudge::FlagJudge(const Kernel& body) {
   for_each_instr(body.code, [&](const Instr& instr) {
     if (instr.kind != InstrKind::Apply) return;
     const DType dtype = body.values[at(instr.args[0])];
@@ -436,8 +435,9 @@ FlagJudge::FlagJudge(const Routine& routine) : leaves_loops_(LoopLeaving(routine
 unsigned FlagJudge::judge(const Routine& routine, std::span<const std::int64_t> extents,
                           const NestCall& call, unsigned raised, bool is_doubtful) {
   constexpr std::int64_t least = 1 << 12;
+  if (!leaves_loops_) leaves_loops_ = LoopLeaving(routine).any();
   is_doubtful |=
-      has_formulas_ || leaves_loops_ || has_quiet_ || (compares_floats_ && raised & flag_invalid);
+      has_formulas_ || *leaves_loops_ || has_quiet_ || (compares_floats_ && raised & flag_invalid);
   if (!is_doubtful) return raised;
   const JudgedFlags judged =
       NestReplay(routine, call, raised & flags_of_interest, most_).run(extents);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "engine/nest_memory.h"
@@ -16,7 +17,7 @@ namespace frit {
 // out. So are those of what comes after so many instructions: fewer where that was in vain.
 class FlagJudge {
  public:
-  explicit FlagJudge(const Routine& routine);
+  explicit FlagJudge(const Kernel& body);
   // extents: of the routine's parallel axes. is_doubtful: whether something may have been computed
   // that the nest's conditions and bounds keep from it.
   unsigned judge(const Routine& routine, std::span<const std::int64_t> extents,
@@ -27,7 +28,8 @@ class FlagJudge {
   bool has_formulas_ = false;  // which raise flags of their own
   bool has_quiet_ = false;     // of which nobody is warned
   // What is the same in all rounds of a loop is computed in front of it: perhaps of no rounds.
-  bool leaves_loops_ = false;
+  // Empty: nothing was judged yet.
+  std::optional<bool> leaves_loops_;
   std::int64_t most_ = 1 << 20;
 };
 

@@ -165,7 +165,7 @@ struct LoopNest::Variant {
   Program* last = nullptr;
 };
 
-LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)), judge_(routine_) {
+LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)), judge_(routine_.body) {
   const Kernel& body = routine_.body;
   std::vector<const Instr*> definitions(body.values.size());
   for_each_instr(body.code, [&](const Instr& instr) {

@@ -48,7 +48,7 @@ FlagJudge& judge_of(const Routine& routine) {
   static std::unordered_map<std::uint64_t, FlagJudge> judges;  // under the engine's lock
   constexpr std::size_t most = 256;
   if (judges.size() >= most && !judges.contains(routine.id)) judges.clear();
-  return judges.try_emplace(routine.id, routine).first->second;
+  return judges.try_emplace(routine.id, routine.body).first->second;
 }
 
 // The step that puts the parts of a reduction together; null: its launch makes all of it.

@@ -843,8 +843,6 @@ class Fuser {
       group.keeps_axes = group.in_order || keeps_axes(node);
       set_windows(group.extents, group.reduced, member);
     }
-    // Mostly all nodes join the first group: memory that grows is touched twice over.
-    if (groups_.empty()) group.members.reserve(segment_.nodes.size() - number);
     groups_.push_back(std::move(group));
     add(static_cast<std::uint32_t>(groups_.size() - 1), member);
   }

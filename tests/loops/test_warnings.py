@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import linecache
 import math
@@ -25,6 +26,15 @@ def tier(request):
     _core.set_tier("automatic")
 
 
+def defined(text, name):
+    """The function that the text defines."""
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space = {"np": np}
+    exec(compile(text, name, "exec"), space)
+    (function,) = (x for x in space.values() if inspect.isfunction(x))
+    return function
+
+
 def loop_over(statement, result="s"):
     """f(a, b, out), whose loop is the statement."""
     text = f"""
@@ -34,11 +44,7 @@ def f(a, b, out):
         {statement}
     return {result}
 """
-    name = f"<{statement}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"np": np}
-    exec(compile(text, name, "exec"), space)
-    return space["f"]
+    return defined(text, f"<{statement}>")
 
 
 def told(function, *arrays):
@@ -187,12 +193,8 @@ def test_what_a_condition_rules_out_does_not_warn(tier, statement, in_order, is_
         lines += ["  n = 0", "  while n < 2:", "   n += 1"]
     indent = "   " if is_while else "  "
     lines += [indent + part for part in statement.split("; ")]
-    name = f"<guarded {hash((statement, in_order, is_while))}>"
     text = "\n".join(lines) + "\n"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"np": np}
-    exec(compile(text, name, "exec"), space)
-    loop = space["loop"]
+    loop = defined(text, f"<guarded {hash((statement, in_order, is_while))}>")
     ours = parallelize(loop)
     b = np.where(np.arange(300) % 3, 2.0, 0.0)
     for a in (np.ones(300), np.where(np.arange(300) % 7, 1.0, 100.0)):
@@ -236,11 +238,7 @@ def loop(a, b, out, x):
 {body}
  return s
 """
-    name = f"<of floats {hash(text)}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"np": np}
-    exec(compile(text, name, "exec"), space)
-    loop = space["loop"]
+    loop = defined(text, f"<of floats {hash(text)}>")
     ours = parallelize(loop)
     for x in (1.5, math.inf, -math.inf, math.nan, 1e300, np.float64(math.inf), np.float64(1e300)):
         for first in (1.0, 0.0, math.inf):
@@ -276,11 +274,7 @@ def loop(a, b, n, m, out, d, k, z):
   {statement}
  return s
 """
-    name = f"<of no rounds {hash(text)}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"np": np}
-    exec(compile(text, name, "exec"), space)
-    loop = space["loop"]
+    loop = defined(text, f"<of no rounds {hash(text)}>")
     ours = parallelize(loop)
     for rounds in (0, 2):
         n = np.full(40, rounds)
