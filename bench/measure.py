@@ -4,7 +4,7 @@
     measure.py cold --systems frit --workloads triad --sizes 1000
 
 warm: NumPy first, then the others: in one process, in turn, medians after a warm-up; `speedup` is
-over the NumPy of the same process.
+over the NumPy of the same process. `share` of what memory bounds: see share_of_stream.
 cold: one system, one workload: the time of its import and of its very first call.
 No result is timed that differs from NumPy's.
 """
@@ -12,8 +12,10 @@ No result is timed that differs from NumPy's.
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 import json
+import os
 import statistics
 import sys
 import time
@@ -22,11 +24,13 @@ from collections.abc import Callable
 
 import numpy as np
 import peers
+from stream import BYTES, Stream
 from workloads import BY_NAME, EXACT, Workload
 
 SAMPLE_SECONDS = 2e-3  # a sample repeats short calls until it takes about as long
 WARM_UP_SECONDS = 0.15  # long enough for a compiler in the background to hand its code over
 MOST_SAMPLES = 40
+SERIES = 5  # calls that follow one another, where bandwidth is measured
 PEER_TOLERANCE = {"float64": 1e-9, "float32": 1e-3}  # their dtypes and orders of sums are their own
 PEER_OTHER_COUNTS = 1e-3  # part of integer results that rounding at a border may change
 
@@ -134,6 +138,10 @@ def warm(
             calls[system.name] = call
             counts[system.name] = max(1, int(SAMPLE_SECONDS / max(seconds, 1e-9)))
     samples = alternate(calls, counts, budget * len(calls))
+    shares = {}
+    if workload.must_move is not None and n == workload.largest:
+        moved = workload.must_move * n * np.dtype(dtype).itemsize
+        shares = {name: share_of_stream(call, moved, budget) for name, call in calls.items()}
     records = []
     for system, text in wrong.items():
         record = dict(workload=workload.name, dtype=dtype, n=n, system=system)
@@ -143,6 +151,7 @@ def warm(
             low, middle, high = statistics.quantiles(samples[system], n=4)
             speedup = statistics.median(samples["numpy"]) / middle
             record |= dict(seconds=middle, quartiles=[low, high], speedup=speedup)
+            record |= shares.get(system, {})
         records.append(record)
     return records
 
@@ -160,6 +169,28 @@ def alternate(calls: dict, counts: dict, budget: float) -> dict[str, list[float]
             samples[name].append(sample(calls[name], counts[name]))
     gc.enable()
     return samples
+
+
+@functools.cache
+def stream() -> Stream:
+    return Stream(int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count()))
+
+
+def share_of_stream(call: Callable, moved: int, budget: float) -> dict[str, float]:
+    """Bytes a second over the stream's, median of turns; `rate`: the stream's, GB/s.
+
+    Both are called some times in a row in each turn: neither has to wake its threads each time, and
+    a host that gives its memory to others for a while takes it from both.
+    """
+    shares, rates = [], []
+    begin = time.perf_counter()
+    for taken in range(MOST_SAMPLES):
+        if taken >= 3 and time.perf_counter() - begin > 4 * budget:
+            break
+        rate = BYTES / sample(stream(), SERIES)
+        shares.append(moved / sample(call, SERIES) / rate)
+        rates.append(1e-9 * rate)
+    return dict(share=statistics.median(shares), rate=statistics.median(rates))
 
 
 def cold(workload: Workload, dtype: str, n: int, name: str) -> dict:

@@ -26,14 +26,14 @@ class Table:
     """The records, by what was measured."""
 
     def __init__(self, records: list[dict]) -> None:
-        self.warm, self.speedup, self.cold, self.streams = {}, {}, {}, {}
+        self.warm, self.speedup, self.cold, self.shares = {}, {}, {}, {}
         for r in records:
             if "seconds" in r:
                 key = r["threads"], r["dtype"], r["workload"], r["n"]
                 self.warm.setdefault(key, {}).setdefault(r["system"], r["seconds"])
                 self.speedup.setdefault(key, {}).setdefault(r["system"], r["speedup"])
-            elif "rate" in r:
-                self.streams.setdefault((r["threads"], r["workload"]), []).append(r["rate"])
+                if "share" in r:
+                    self.shares.setdefault(key, {}).setdefault(r["system"], r)
             elif "first" in r:
                 self.cold.setdefault((r["workload"], r["n"]), {})[r["system"]] = r
         self.wrong = [r for r in records if "wrong" in r or "failure" in r]
@@ -152,22 +152,15 @@ def cold_section(table: Table) -> str:
 def bandwidth_section(table: Table) -> str:
     """For workloads that memory bounds: bytes that must move, over time, over the stream's rate.
 
-    The latter is the median of those that were measured between the workload's own turns.
+    Median of turns, in each of which a system and the stream are called some times in a row.
     """
+    names = ["numpy", *table.systems]
     rows = []
-    for key, times in table.warm.items():
-        threads, dtype, workload, n = key
-        must_move = BY_NAME[workload].must_move
-        if must_move is None or n != BY_NAME[workload].largest:
-            continue
-        rate = statistics.median(table.streams[threads, workload])
-        gigabytes = must_move * n * (8 if dtype == "float64" else 4) / 1e9
-        shares = [
-            f"{gigabytes / times[name] / rate:.0%}" if name in times else ""
-            for name in ["numpy", *table.systems]
-        ]
+    for (threads, dtype, workload, _), runs in table.shares.items():
+        rate = statistics.median(run["rate"] for run in runs.values())
+        shares = [f"{runs[name]['share']:.0%}" if name in runs else "" for name in names]
         rows.append([workload, dtype, str(threads), f"{rate:.1f}", *shares])
-    heading = ["workload", "dtype", "threads", "stream GB/s", "numpy", *table.systems]
+    heading = ["workload", "dtype", "threads", "stream GB/s", *names]
     return grid(heading, rows) if rows else "Not measured: no largest size.\n"
 
 

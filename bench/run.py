@@ -24,8 +24,7 @@ from pathlib import Path
 
 import peers
 import report
-from stream import Stream
-from workloads import BY_NAME, SMALL_SIZES, WORKLOADS
+from workloads import SMALL_SIZES, WORKLOADS
 
 HERE = Path(__file__).resolve().parent
 MEASURE = str(HERE / "measure.py")
@@ -59,20 +58,9 @@ def measure(kind: str, threads: int, **lists: list[str]) -> list[dict]:
 
 def measure_warm(options: argparse.Namespace) -> list[dict]:
     records = []
-    stream = Stream()
-
-    def note_stream() -> None:
-        """The memory's rate changes with the neighbours' work: it takes its turns too."""
-        known = BY_NAME[workload]
-        has_largest = {"largest", str(known.largest)} & set(options.sizes)
-        if has_largest and known.must_move is not None:
-            rate = max(stream.rates(threads).values())
-            records.append(dict(kind="stream", workload=workload, threads=threads, rate=rate))
-
     for threads in options.threads:
         for workload in options.workloads:
             print(f"warm, {threads} thread(s): {workload}", file=sys.stderr, flush=True)
-            note_stream()
             for name in options.systems[1:]:
                 if name == "frit" or peers.offers(name, workload):
                     records += measure(
@@ -84,7 +72,6 @@ def measure_warm(options: argparse.Namespace) -> list[dict]:
                         dtypes=options.dtypes,
                         budget=["0.05" if options.quick else "0.25"],
                     )
-                    note_stream()
     return records
 
 

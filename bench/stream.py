@@ -2,47 +2,44 @@
 
     python bench/stream.py [--threads 1,2]
 
-a[i] = b[i] + s * c[i] on 3 x 160 MB in huge pages, in C, with plain and with streaming stores; the
+a[i] = b[i] + s * c[i] on 3 x 80 MB in huge pages, in C, with plain and with streaming stores; the
 best of 10 repetitions. Counted are the 24 bytes an element that must move; plain stores also read
 the line that they overwrite, which is not counted. Source: J. D. McCalpin, STREAM (1995).
+measure.py loads the same triad and takes turns with it.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
-PROGRAM = r"""
+LENGTH = 10**7
+BYTES = 24 * LENGTH  # that must move in one triad
+REPETITIONS = 10
+SOURCE = r"""
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
-enum { repetitions = 10 };
-static const size_t length = 20000000;
+static const size_t length = LENGTH;
 static double *a, *b, *c;
 static int threads, streaming;
-static pthread_barrier_t barrier;
-static double best = 1e30;
+static pthread_barrier_t begins, ends;
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 static void plain(size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) a[i] = b[i] + 3.0 * c[i];
 }
-static void stream(size_t begin, size_t end) {
+static void past_the_caches(size_t begin, size_t end) {
 #ifdef __x86_64__
   const __m128d s = _mm_set1_pd(3.0);
   for (size_t i = begin; i < end; i += 2)
@@ -52,62 +49,75 @@ static void stream(size_t begin, size_t end) {
   plain(begin, end);
 #endif
 }
-static void *work(void *argument) {
-  size_t part = length / (size_t)threads / 64 * 64, index = (size_t)argument;
+static void work(size_t index) {
+  size_t part = length / (size_t)threads / 64 * 64;
   size_t begin = index * part, end = index + 1 == (size_t)threads ? length : begin + part;
-  for (size_t i = begin; i < end; ++i) a[i] = 0, b[i] = 1, c[i] = 2;
-  for (int k = 0; k < repetitions; ++k) {
-    pthread_barrier_wait(&barrier);
-    double start = now();
-    streaming ? stream(begin, end) : plain(begin, end);
-    pthread_barrier_wait(&barrier);
-    double seconds = now() - start;
-    if (index == 0 && seconds < best) best = seconds;
+  streaming ? past_the_caches(begin, end) : plain(begin, end);
+}
+static void *serve(void *argument) {
+  for (;;) {
+    pthread_barrier_wait(&begins);
+    work((size_t)argument);
+    pthread_barrier_wait(&ends);
   }
   return NULL;
 }
-static double *numbers(void) {
-  void *p = aligned_alloc(1 << 21, (length * sizeof(double) >> 21) + 1 << 21);
-  if (!p) exit(1);
+static double *numbers(double value) {
+  double *p = aligned_alloc(1 << 21, ((length * sizeof(double) >> 21) + 1) << 21);
+  if (!p) return NULL;
   madvise(p, length * sizeof(double), MADV_HUGEPAGE);
+  for (size_t i = 0; i < length; ++i) p[i] = value;
   return p;
 }
-int main(int count, char **arguments) {
-  if (count != 3) return 1;
-  threads = atoi(arguments[1]), streaming = atoi(arguments[2]);
-  if (threads < 1 || threads > 256) return 1;
-  a = numbers(), b = numbers(), c = numbers();
-  pthread_barrier_init(&barrier, NULL, (unsigned)threads);
-  pthread_t handles[256];
-  for (size_t i = 1; i < (size_t)threads; ++i) pthread_create(handles + i, NULL, work, (void *)i);
-  work(NULL);
-  for (size_t i = 1; i < (size_t)threads; ++i) pthread_join(handles[i], NULL);
-  if (a[length / 2] != 7.0) return 2;
-  printf("%.6f\n", 24e-9 * (double)length / best);
+int start(int count) {  /* once; 0 where that went well */
+  a = numbers(0), b = numbers(1), c = numbers(2);
+  if (!a || !b || !c) return 1;
+  threads = count;
+  pthread_barrier_init(&begins, NULL, (unsigned)threads);
+  pthread_barrier_init(&ends, NULL, (unsigned)threads);
+  for (size_t i = 1; i < (size_t)threads; ++i) {
+    pthread_t handle;
+    if (pthread_create(&handle, NULL, serve, (void *)i)) return 1;
+  }
   return 0;
+}
+int triad(int past) {  /* 0 where the result is right */
+  streaming = past;
+  pthread_barrier_wait(&begins);
+  work(0);
+  pthread_barrier_wait(&ends);
+  return a[length / 2] == 7.0 ? 0 : 1;
 }
 """
 
 
 class Stream:
-    """The program, compiled."""
+    """The triad as a function of this process, with threads of its own that sleep between calls."""
 
-    def __init__(self) -> None:
-        self.folder = tempfile.TemporaryDirectory()
-        source, self.program = Path(self.folder.name, "triad.c"), Path(self.folder.name, "triad")
-        source.write_text(PROGRAM)
-        compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")))
-        flags = ["-O3", "-march=native", "-ffp-contract=off", "-pthread"]
-        subprocess.run([compiler, *flags, str(source), "-o", str(self.program)], check=True)
+    def __init__(self, threads: int) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            source, library = Path(folder, "triad.c"), Path(folder, "triad.so")
+            source.write_text(SOURCE.replace("LENGTH", str(LENGTH)))
+            compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")))
+            flags = ["-O3", "-march=native", "-ffp-contract=off", "-pthread", "-fPIC", "-shared"]
+            subprocess.run([compiler, *flags, str(source), "-o", str(library)], check=True)
+            self.library = ctypes.CDLL(str(library))
+        if self.library.start(threads):
+            raise MemoryError("no memory or threads for the triad")
+        rates = {past: max(self.rate(past) for _ in range(REPETITIONS)) for past in (0, 1)}
+        self.plain, self.streaming = rates[0], rates[1]
+        self.past = max(rates, key=rates.get)
 
-    def rates(self, threads: int) -> dict[str, float]:
-        """GB/s, with either kind of stores."""
+    def __call__(self) -> None:
+        """One triad, with the kind of stores that was the faster one."""
+        if self.library.triad(self.past):
+            raise ArithmeticError("the triad's result is wrong")
 
-        def rate(streaming: int) -> float:
-            command = [str(self.program), str(threads), str(streaming)]
-            return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-        return dict(plain=rate(0), streaming=rate(1))
+    def rate(self, past: int) -> float:
+        """GB/s of one triad."""
+        begin = time.perf_counter()
+        self.library.triad(past)
+        return 1e-9 * BYTES / (time.perf_counter() - begin)
 
 
 def main() -> None:
@@ -115,9 +125,9 @@ def main() -> None:
     parser.add_argument("--threads", default="1,2")
     options = parser.parse_args()
     print(f"reproduce: {Path(sys.executable).name} {' '.join(sys.argv)}")
-    stream = Stream()
     for threads in map(int, options.threads.split(",")):
-        rates = {kind: round(rate, 1) for kind, rate in stream.rates(threads).items()}
+        stream = Stream(threads)
+        rates = dict(plain=round(stream.plain, 1), streaming=round(stream.streaming, 1))
         print(threads, "thread(s), GB/s:", json.dumps(rates))
 
 
