@@ -34,17 +34,19 @@ inline bool is_fetched_ahead(Distance distance, bool is_plain) {
 
 // Rows of a stencil side by side (nest_rows.cpp).
 struct RowFacts {
-  double least_shared = 0.2;  // of the loads, that more rows must make needless
-  bool are_fetched = true;    // the next ones, meanwhile
+  double least_shared = 0.2;       // of the loads, that more rows must make needless
+  double least_shared_once = 0.2;  // where no loop around comes by the same rows again
+  bool are_fetched = true;         // the next ones, meanwhile
 };
 // AMD's processors with AVX-512 load so fast, and follow one row so much better than several, that
-// they gain from a core's own cache only.
+// they gain from a core's own cache only; where a first pass has its rows from is not known.
 inline RowFacts rows_from(Distance distance, bool is_in_own_cache) {
   constexpr double most = 0.4, never = 2;
   RowFacts facts;
   if (!is_amds_processor() || !has_many_registers()) return facts;
   facts.are_fetched = false;
   if (distance != Distance::Near) facts.least_shared = is_in_own_cache ? most : never;
+  facts.least_shared_once = distance == Distance::Near ? never : facts.least_shared;
   return facts;
 }
 

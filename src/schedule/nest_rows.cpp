@@ -220,13 +220,14 @@ std::int64_t Planner::rows_together(std::int32_t loop, const Statements& stateme
   const RowElements elements(nest_, loop, vector);
   const auto one = static_cast<double>(elements.count_loads(1));
   if (!elements.are_known()) return 1;
+  const RowFacts& facts = facts_.rows_together;
+  const double least = nest_.loop(loop).parent < 0 ? facts.least_shared_once : facts.least_shared;
   for (std::int64_t together : {4, 2}) {
     const double all = one * static_cast<double>(together);
     if (together == 4 && (rounds_of(vector.loop) < long_row || !has_many_registers())) continue;
     if (rounds_of(loop) >= fewest_groups * static_cast<double>(together) &&
         length_when_unrolled(nest_, vector) * static_cast<std::size_t>(together) <= longest_rows &&
-        all - static_cast<double>(elements.count_loads(together)) >=
-            facts_.rows_together.least_shared * all)
+        all - static_cast<double>(elements.count_loads(together)) >= least * all)
       return together;
   }
   return 1;
