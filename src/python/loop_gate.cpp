@@ -228,8 +228,8 @@ struct Gate {
   void note_in_vain() {
     if (!guess.is_constant() || ++in_vain < most_in_vain) return;
     in_vain = 0;
-    static PyObject* const give_up = checked(PyUnicode_InternFromString("give_up")).release();
-    checked(PyObject_CallMethodNoArgs(place.get(), give_up));
+    static PyObject* const name = checked(PyUnicode_InternFromString("end_asking")).release();
+    checked(PyObject_CallMethodNoArgs(place.get(), name));
   }
   // A loop that an exception ends tells nobody: after a while it is taken for gone.
   void begin(double when, const LoopPace::Choice& of) {
