@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import cmath
 import copy
-import linecache
 import math
 import random
 import warnings
@@ -15,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from frit.loops.run.site import OURS
+
+from .written import space_of
 
 _COMPARISONS = ["<", ">", "==", "!=", ">="]
 DTYPES = ["f8", "f8", "f8", "f4", "i8", "i8", "i4", "u1", "i2", "?"]
@@ -343,10 +344,7 @@ class Program:
     def function(self, name: str = "") -> Callable[..., Any]:
         """name: of its file."""
         name = name or f"<loop fuzz {self.seed}>"
-        linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
-        space: dict[str, Any] = {"np": np, "math": math, "cmath": cmath}
-        exec(compile(self.source, name, "exec"), space)
-        return space["f"]
+        return space_of(self.source, name, np=np, math=math, cmath=cmath)["f"]
 
     def arguments(self, call: int) -> dict[str, Any]:
         """Arrays of small numbers, whose sums are exact in any order."""

@@ -5,12 +5,13 @@ All numbers are exact, so that the order of sums is not seen.
 
 from __future__ import annotations
 
-import linecache
 import random
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from .written import space_of
 
 ROUNDS = 12
 
@@ -27,11 +28,7 @@ class SmallArrayProgram:
         self.source = self.text()
 
     def function(self) -> Callable[..., Any]:
-        name = f"<small arrays {self.seed}>"
-        linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
-        space: dict[str, Any] = {"np": np}
-        exec(compile(self.source, name, "exec"), space)
-        return space["f"]
+        return space_of(self.source, f"<small arrays {self.seed}>", np=np)["f"]
 
     def array(self) -> np.ndarray:
         rng = np.random.default_rng(self.seed)

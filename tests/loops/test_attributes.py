@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import linecache
 import textwrap
 
 import numpy as np
@@ -16,6 +15,7 @@ from frit.loops.find import implicit
 from frit.loops.run import place
 
 from .fuzz import same
+from .written import code_of
 
 
 class Grid:
@@ -489,8 +489,7 @@ def test_methods_of_a_program(monkeypatch, first, resized, count):
     monkeypatch.setattr(place, "WORTH", -1.0)
     name = f"<attributes {first} {resized}>"
     text = textwrap.dedent(PROGRAM.format(first=first, resized=resized))
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    plain = compile(text, name, "exec", dont_inherit=True)
+    plain = code_of(text, name)
     found = []
     for code in (plain, implicit.code_of(text, plain)):
         space = {"__name__": "program", "np": np}
@@ -531,8 +530,7 @@ def test_attributes_in_loops_of_a_module(monkeypatch):
     monkeypatch.setattr(place, "WORTH", -1.0)
     name = "<attributes of a module>"
     text = textwrap.dedent(MODULE)
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    plain = compile(text, name, "exec", dont_inherit=True)
+    plain = code_of(text, name)
     found = []
     for code in (plain, implicit.code_of(text, plain)):
         space = {"__name__": "program", "np": np}

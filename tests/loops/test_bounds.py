@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import linecache
 import math
 import os
 import random
@@ -17,6 +16,7 @@ import frit
 from .fuzz import Program as LoopProgram
 from .fuzz import outcome, same_outcome
 from .test_loops import check, runs_compiled
+from .written import function_of
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "500")) // 5
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
@@ -201,10 +201,7 @@ class Program:
         self.lines.append("    return s, t")
         self.source = "\n".join(self.lines) + "\n"
         name = f"<bounds {seed}>"
-        linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
-        space: dict[str, object] = {}
-        exec(compile(self.source, name, "exec"), space)
-        self.function = space["f"]
+        self.function = function_of(self.source, name)
 
     def pick(self, *choices: str | int) -> str | int:
         return self.random.choice(choices)

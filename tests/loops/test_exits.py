@@ -27,11 +27,11 @@ from .test_whiles import (
     Thing,
     arguments_of,
     assert_traced_alike,
-    compiled,
     runs_of_function,
     runs_of_module,
     words,
 )
+from .written import code_of
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "300"))
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
@@ -476,7 +476,7 @@ def test_a_module_variable_that_gets_its_value_late(at_once):
             if i > 200:
                 late = total * 2
     """)
-    plain = compiled(text, "<late>")
+    plain = code_of(text, "<late>")
     ours = implicit.code_of(text, plain)
     first, second = {"__name__": "program"}, {"__name__": "program"}
     exec(plain, first)
@@ -621,7 +621,7 @@ def test_a_module_whose_branch_is_reached(at_once):
                     message = f"{i} {j}"
                 total += i * j
     """)
-    plain = compiled(text, "<reached>")
+    plain = code_of(text, "<reached>")
     ours = implicit.code_of(text, plain)
     for limit in (-1, 77, 10_000):
         spaces = [{"__name__": "program", "limit": limit} for _ in range(2)]
@@ -661,6 +661,27 @@ def test_loops_that_are_too_short_for_a_nest_stay_python():
     for _ in range(4000):
         parallel(20)
     assert calls_of(parallel) < 1000
+
+
+@pytest.mark.parametrize("rounds", [10, 40])
+def test_a_function_of_brief_loops_has_its_own_code_back(monkeypatch, rounds):
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    text = f"""
+def f(x):
+    for i in range({rounds}):
+        if x[i] < 0:
+            print("negative")
+    return i
+"""
+    plain = code_of(text, f"<brief {rounds}>")
+    space = {"np": np}
+    exec(implicit.code_of(text, plain), space)
+    f, x = space["f"], np.ones(rounds)
+    rewritten = f.__code__
+    for _ in range(turn_place.MOST_SHORT + 100):
+        assert f(x) == rounds - 1
+    assert f.__code__ is not rewritten
+    assert f.__code__ in plain.co_consts
 
 
 # ---- results that are no numbers ----------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 
 import numpy as np
@@ -12,6 +11,7 @@ import frit
 import frit.numpy
 
 from .test_loops import NUMBERS, check, runs_compiled
+from .written import function_of
 
 MATRIX = np.arange(42.0).reshape(6, 7)
 
@@ -1420,10 +1420,7 @@ def test_many_variables_settle():
     lines += [f"        {n} += a[i] * {k}" for k, n in enumerate(names)]
     lines += ["    return " + " + ".join(names)]
     text = "\n".join(lines) + "\n"
-    linecache.cache["<many>"] = (len(text), None, text.splitlines(True), "<many>")
-    space = {}
-    exec(compile(text, "<many>", "exec"), space)
-    check(space["many"], NUMBERS.copy(), compiled=True)
+    check(function_of(text, "<many>"), NUMBERS.copy(), compiled=True)
 
 
 def even_and_odd(m, out):

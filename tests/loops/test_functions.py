@@ -20,7 +20,7 @@ from frit.loops.find import implicit
 from frit.loops.run import place, traits
 
 from .test_exits import calls_of
-from .test_whiles import compiled
+from .written import code_of
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "60"))
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
@@ -203,7 +203,7 @@ def test_many_functions_are_no_burden():
     parallel = frit.parallelize(iterate)
     for k in range(60):
         space = {}
-        exec(compiled(f"def f(x): return x * 0.5 + {k}", f"<many {k}>"), space)
+        exec(code_of(f"def f(x): return x * 0.5 + {k}", f"<many {k}>"), space)
         same(parallel, space["f"], 0.5, 10)
     assert len(parallel.__frit__.places[0].others) <= place.MOST_OTHERS
 
@@ -261,7 +261,7 @@ def test_random_functions_do_what_python_does(monkeypatch):
             )
             for _ in range(25)
         ]
-        plain = compiled(text, f"<functions {seed}>")
+        plain = code_of(text, f"<functions {seed}>")
         ours = implicit.code_of(text, plain)
         logs = []
         for code in (plain, ours):
@@ -349,7 +349,7 @@ def test_functions_that_read_what_the_loop_assigns(name, monkeypatch):
     monkeypatch.setattr(_activity, "is_active", lambda: True)
     monkeypatch.setattr(traits, "WORTH", 0.0)
     monkeypatch.setattr(place, "WORTH", 0.0)
-    plain = compiled(CLOSURES, "<closures>")
+    plain = code_of(CLOSURES, "<closures>")
     found = []
     for code in plain, implicit.code_of(CLOSURES, plain):
         space = {}

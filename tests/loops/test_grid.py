@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import linecache
 import os
 import random
 import textwrap
@@ -22,6 +21,7 @@ from frit.loops.find import implicit
 from .fuzz import same
 from .test_exits import calls_of
 from .test_implicit import eager
+from .written import code_of
 
 __all__ = ["eager"]
 
@@ -254,11 +254,6 @@ def outcome(run, given):
         except Exception as error:
             result = repr(error)
     return result, state(given), sorted({f"{w.category} {w.message} {w.lineno}" for w in told})
-
-
-def code_of(text, name):
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    return compile(text, name, "exec", dont_inherit=True)
 
 
 def test_functions_do_what_they_do_as_python():

@@ -8,7 +8,6 @@ import gc
 import importlib.util
 import inspect
 import json
-import linecache
 import math
 import os
 import subprocess
@@ -30,6 +29,7 @@ from frit.loops.run import binding, patience, place, traits
 
 from .fuzz import Program, same
 from .kernels import KERNELS, arguments
+from .written import code_of
 
 
 @pytest.fixture
@@ -43,8 +43,7 @@ def eager(monkeypatch):
 def compiled(text: str, name: str, **options: bool) -> tuple[types.CodeType, types.CodeType]:
     """Python's code of a module, and ours."""
     text = textwrap.dedent(text)
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    plain = compile(text, name, "exec", dont_inherit=True)
+    plain = code_of(text, name)
     return plain, implicit.code_of(text, plain, **options)
 
 

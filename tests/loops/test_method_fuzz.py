@@ -6,7 +6,6 @@ class.
 
 from __future__ import annotations
 
-import linecache
 import os
 import random
 import warnings
@@ -16,6 +15,7 @@ import numpy as np
 import frit
 
 from .fuzz import same
+from .written import space_of
 
 PROGRAMS = min(int(os.environ.get("FRIT_FUZZ_PROGRAMS", "100")), 5_000)
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "0"))
@@ -150,9 +150,7 @@ def test_random_classes_do_what_python_does():
         warnings.simplefilter("ignore")
         for seed in range(FIRST, FIRST + PROGRAMS):
             text, file = Writer(seed).text, f"<class {seed}>"
-            linecache.cache[file] = len(text), None, text.splitlines(True), file
-            space: dict = {}
-            exec(compile(text, file, "exec", dont_inherit=True), space)
+            space = space_of(text, file)
             plain, given = made(space["C"], seed), made(space["C"], seed)
             ours = frit.parallelize(space["C"].go)
             for _ in range(2):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import functools
 import gc
-import linecache
 import math
 import sys
 
@@ -18,6 +17,7 @@ from frit.loops.find import implicit
 from frit.loops.run import place
 
 from .test_attributes import equal
+from .written import code_of
 
 LIMIT = 0.25
 
@@ -582,8 +582,7 @@ def test_private_names_are_those_of_their_class(monkeypatch):
     monkeypatch.setattr(place, "SHORT", -1.0)
     monkeypatch.setattr(place, "WORTH", -1.0)
     file = "<private>"
-    linecache.cache[file] = len(PRIVATE), None, PRIVATE.splitlines(True), file
-    plain = compile(PRIVATE, file, "exec", dont_inherit=True)
+    plain = code_of(PRIVATE, file)
     spaces = [{"np": np}, {"np": np}]
     exec(plain, spaces[0])
     exec(implicit.code_of(PRIVATE, plain), spaces[1])

@@ -10,7 +10,6 @@ FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED: how many programs, and the first.
 from __future__ import annotations
 
 import copy
-import linecache
 import math
 import os
 import random
@@ -24,6 +23,8 @@ import frit
 from frit import _activity
 from frit.loops.find import implicit
 from frit.loops.run import place
+
+from .written import code_of, space_of
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "150"))
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
@@ -264,10 +265,7 @@ def outcome(run: Any, given: dict[str, Any]) -> list[Any]:
 def function_of(text: str, file: str) -> Any:
     names = ", ".join(NAMES)
     text = f"def f({names}):\n{text}    return {names}\n"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    space: dict[str, Any] = {"np": np, "math": math}
-    exec(compile(text, file, "exec", dont_inherit=True), space)
-    return space["f"]
+    return space_of(text, file, np=np, math=math)["f"]
 
 
 def of_function(function: Any) -> Any:
@@ -276,8 +274,7 @@ def of_function(function: Any) -> Any:
 
 def of_module(text: str, file: str, *, is_ours: bool) -> Any:
     text = "".join(line[4:] for line in text.splitlines(True))
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    code = compile(text, file, "exec", dont_inherit=True)
+    code = code_of(text, file)
     return lambda space: exec(implicit.code_of(text, code) if is_ours else code, space)
 
 

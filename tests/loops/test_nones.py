@@ -12,7 +12,7 @@ from frit.loops.find import implicit
 
 from .test_exits import calls_of
 from .test_implicit import eager
-from .test_whiles import compiled
+from .written import code_of
 
 __all__ = ["eager"]
 
@@ -233,7 +233,7 @@ def test_nones_of_a_module(eager):
             if x > 0.9:
                 note = x
     """)
-    plain = compiled(text, "<nones of a module>")
+    plain = code_of(text, "<nones of a module>")
     ours = implicit.code_of(text, plain)
     for a in (M[0], M[1].tolist(), M[0, :1], M[0, :2]):
         ends = []

@@ -14,8 +14,11 @@ import pytest
 
 import frit
 import frit.numpy
-from frit import _core
+from frit import _activity, _core
+from frit.loops.find import implicit
 from frit.loops.run import place, traits, work
+
+from .written import code_of
 
 NANOSECOND = 1e-9
 # Stands for a place.
@@ -356,6 +359,41 @@ def test_a_call_that_stays_python_is_warned_of_by_nobody(python, file):
     assert (done.stdout, done.stderr) == ("2288890.0\n", "")
     done = python("-W", "always", "-m", "frit", file("program.py", NAMED_AS_LOST))
     assert done.stderr == ""
+
+
+def test_a_loop_that_stays_python_thousands_of_times_is_not_asked_for_again(monkeypatch):
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    text = "def f(x):\n    for i in range(10):\n        x[i] = i\n    return x\n"
+    plain = code_of(text, "<settled>")
+    space = {}
+    exec(implicit.code_of(text, plain), space)
+    f = space["f"]
+    for _ in range(6000):
+        assert f([0] * 10) == [*range(10)]
+    assert f.__code__ in plain.co_consts
+
+
+ASKED = """
+import frit
+from frit.loops.run.place import Place
+asked, ask = [], Place.attempt
+def counted(*given):
+    asked.append(1)
+    return ask(*given)
+Place.attempt = counted
+@frit.parallelize
+def f(x):
+    for i in range(100):
+        x[i] = i
+    return x
+for _ in range(20000):
+    assert f([0] * 100) == [*range(100)]
+print(len(asked) < 4000, len(asked) > 200)
+"""
+
+
+def test_a_decorated_loop_over_lists_is_not_asked_for_each_time(python, file):
+    assert python(file("asked.py", ASKED)).stdout == "True True\n"
 
 
 def counted(idx, w, hist):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import linecache
 import math
 import types
 
@@ -11,6 +10,8 @@ import numpy as np
 import pytest
 
 import frit
+
+from .written import function_of
 
 
 class Unfit(Exception):
@@ -89,15 +90,7 @@ def behind_a_loop(x, y):
         y[j] = -1.0 - i
 
 
-def function_of(text, name):
-    """A function whose asserts are Python's, not those of the tests."""
-    linecache.cache[f"<{name}>"] = (len(text), None, text.splitlines(True), f"<{name}>")
-    space = {}
-    exec(compile(text, f"<{name}>", "exec", dont_inherit=True), space)
-    return space[name]
-
-
-asserts = function_of(ASSERTS, "asserts")
+asserts = function_of(ASSERTS, "<asserts>")  # Python's, not those of the tests
 
 
 def stale_index(x, y):

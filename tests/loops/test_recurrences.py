@@ -5,7 +5,6 @@ FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED: how many programs, and the first.
 
 from __future__ import annotations
 
-import linecache
 import os
 import random
 import warnings
@@ -14,6 +13,8 @@ import numpy as np
 import pytest
 
 import frit
+
+from .written import function_of, space_of
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "400"))
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
@@ -46,11 +47,7 @@ class Program:
         for _ in range(self.random.choice([1, 1, 2])):
             self.loop()
         self.text = "\n".join(self.lines) + "\n"
-        name = f"<recurrences {seed}>"
-        linecache.cache[name] = len(self.text), None, self.text.splitlines(True), name
-        scope: dict = {}
-        exec(compile(self.text, name, "exec"), scope)
-        self.function = scope["f"]
+        self.function = function_of(self.text, f"<recurrences {seed}>")
 
     def loop(self) -> None:
         pick = self.random.choice
@@ -186,9 +183,7 @@ def divide(x, q, r, d):
         r[i] += x[i] % d[i]
 """
     name = f"<divide {divisor} {kind}>"
-    linecache.cache[name] = len(text), None, text.splitlines(True), name
-    scope: dict = {}
-    exec(compile(text, name, "exec"), scope)
+    scope = space_of(text, name)
     info = np.iinfo(kind)
     numbers = [info.min, info.min + 1, info.max, info.max - 1, 0, 1, 5, 6, 999, 1000, 2**53 + 1]
     if kind == "l":

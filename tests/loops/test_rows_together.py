@@ -6,7 +6,6 @@ numbers are small multiples of 1/8, so that sums are exact in any order.
 
 from __future__ import annotations
 
-import linecache
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,6 +16,8 @@ import pytest
 import frit
 from frit import _core
 from frit.loops.run import place, traits
+
+from .written import function_of
 
 PROGRAMS = 60
 DTYPES = ["f8", "f8", "f8", "f4", "i4", "i2", "c16", "i8", "u1"]
@@ -118,13 +119,6 @@ def copy_of(x: np.ndarray) -> np.ndarray:
     return np.ndarray(x.shape, x.dtype, base, first - start, x.strides)
 
 
-def function_of(text: str, name: str) -> Callable[..., Any]:
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    space: dict[str, Any] = {"np": np}
-    exec(compile(text, name, "exec"), space)
-    return space["stencil"]
-
-
 def outcome(function: Callable[..., Any], arguments: list[Any]) -> str:
     try:
         return repr(function(*arguments))
@@ -154,10 +148,10 @@ def test_a_random_stencil_gives_what_python_gives(seed: int) -> None:
         return [first, copy_of(b), first if o is a else copy_of(o), copy_of(p), weights, row, n, m]
 
     expected = arguments()
-    result = outcome(function_of(text, f"<plain {seed}>"), expected)
+    result = outcome(function_of(text, f"<plain {seed}>", np=np), expected)
     for tier in ("interpreter", "compiled"):
         _core.set_tier(tier)
-        fast = frit.parallelize(function_of(text, f"<{tier} {seed}>"))
+        fast = frit.parallelize(function_of(text, f"<{tier} {seed}>", np=np))
         for _ in range(2):
             given = arguments()
             assert outcome(fast, given) == result, text
@@ -169,11 +163,9 @@ def test_a_random_stencil_gives_what_python_gives(seed: int) -> None:
 def test_rows_that_nobody_reads_raise_what_numpy_raises(expression: str) -> None:
     lines = ["def f(a, c, n):", " for i in range(n):", "  a[i] = 0.5", f"  v = {expression}", ""]
     source, name = "\n".join(lines), f"<rows {expression}>"
-    space: dict[str, Any] = {}
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    exec(compile(source, name, "exec"), space)
+    f = function_of(source, name)
     errors, arrays = [], []
-    for function in (space["f"], frit.parallelize(space["f"])):
+    for function in (f, frit.parallelize(f)):
         a = np.zeros(8)
         with pytest.raises(TypeError) as error:
             function(a, np.zeros(8, bool), 8)

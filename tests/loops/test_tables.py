@@ -5,7 +5,6 @@ FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED: how many random ones, and the first.
 
 from __future__ import annotations
 
-import linecache
 import os
 import random
 import warnings
@@ -14,6 +13,8 @@ import numpy as np
 import pytest
 
 import frit
+
+from .written import function_of
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "200"))
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
@@ -154,11 +155,7 @@ def random_table(seed: int):
     else:
         lines.append(f"            t[i, j] = {value()} + {weight}")
     text = "\n".join(lines) + "\n"
-    name = f"<table {seed}>"
-    linecache.cache[name] = len(text), None, text.splitlines(True), name
-    scope: dict = {}
-    exec(compile(text, name, "exec"), scope)
-    return scope["f"], text
+    return function_of(text, f"<table {seed}>"), text
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + PROGRAMS))

@@ -13,7 +13,7 @@ from frit.loops.find import implicit
 from frit.loops.run import place
 
 from .test_exits import calls_of
-from .test_whiles import compiled
+from .written import code_of
 
 
 class Odd(str):
@@ -178,7 +178,7 @@ def test_texts_of_a_module(monkeypatch):
                     total += 1
             log.append(total)
     """)
-    plain = compiled(text, "<texts of a module>")
+    plain = code_of(text, "<texts of a module>")
     ours = implicit.code_of(text, plain)
     found = []
     for code in (plain, ours):

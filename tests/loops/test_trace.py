@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import os
 import random
 from collections.abc import Iterator
@@ -14,6 +13,8 @@ import pytest
 import frit
 import frit.numpy as np
 from frit import _core
+
+from .written import space_of
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "500"))
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
@@ -458,9 +459,7 @@ class Steps:
 
     def function(self, parallel: bool) -> Any:
         name = f"<trace fuzz {id(self)}>"
-        linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
-        space: dict[str, Any] = {}
-        exec(compile(self.source, name, "exec"), space)
+        space = space_of(self.source, name)
         if parallel:
             for k in range(3):
                 space[f"nest{k}"] = frit.parallelize(space[f"nest{k}"])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
-import linecache
 import math
 import warnings
 
@@ -12,6 +10,8 @@ import numpy as np
 import pytest
 
 from frit import _core, parallelize
+
+from .written import function_of
 
 SPECIAL = [0.0, -0.0, 0.5, -1.5, 1e300, -1e300, 1e-300, math.inf, -math.inf, math.nan, 800.0]
 FUNCTIONS = "arccos arctan cbrt cos exp expm1 log log10 log1p log2 sin sqrt square tan tanh"
@@ -26,15 +26,6 @@ def tier(request):
     _core.set_tier("automatic")
 
 
-def defined(text, name):
-    """The function that the text defines."""
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"np": np}
-    exec(compile(text, name, "exec"), space)
-    (function,) = (x for x in space.values() if inspect.isfunction(x))
-    return function
-
-
 def loop_over(statement, result="s"):
     """f(a, b, out), whose loop is the statement."""
     text = f"""
@@ -44,7 +35,7 @@ def f(a, b, out):
         {statement}
     return {result}
 """
-    return defined(text, f"<{statement}>")
+    return function_of(text, f"<{statement}>", np=np)
 
 
 def told(function, *arrays):
@@ -194,7 +185,7 @@ def test_what_a_condition_rules_out_does_not_warn(tier, statement, in_order, is_
     indent = "   " if is_while else "  "
     lines += [indent + part for part in statement.split("; ")]
     text = "\n".join(lines) + "\n"
-    loop = defined(text, f"<guarded {hash((statement, in_order, is_while))}>")
+    loop = function_of(text, f"<guarded {hash((statement, in_order, is_while))}>", np=np)
     ours = parallelize(loop)
     b = np.where(np.arange(300) % 3, 2.0, 0.0)
     for a in (np.ones(300), np.where(np.arange(300) % 7, 1.0, 100.0)):
@@ -238,7 +229,7 @@ def loop(a, b, out, x):
 {body}
  return s
 """
-    loop = defined(text, f"<of floats {hash(text)}>")
+    loop = function_of(text, f"<of floats {hash(text)}>", np=np)
     ours = parallelize(loop)
     for x in (1.5, math.inf, -math.inf, math.nan, 1e300, np.float64(math.inf), np.float64(1e300)):
         for first in (1.0, 0.0, math.inf):
@@ -274,7 +265,7 @@ def loop(a, b, n, m, out, d, k, z):
   {statement}
  return s
 """
-    loop = defined(text, f"<of no rounds {hash(text)}>")
+    loop = function_of(text, f"<of no rounds {hash(text)}>", np=np)
     ours = parallelize(loop)
     for rounds in (0, 2):
         n = np.full(40, rounds)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import gc
-import linecache
 import math
 import os
 import random
@@ -23,6 +22,8 @@ from frit.loops.find import implicit, rewrite
 from frit.loops.nest import lists
 from frit.loops.run import binding, place, traits, turn_place, turns
 from frit.loops.run.site import OURS
+
+from .written import code_of
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "300"))
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
@@ -143,11 +144,6 @@ def words(x: object) -> str:
     return f"{x.tolist()} {x.dtype}" if isinstance(x, np.ndarray) else repr(x)
 
 
-def compiled(text: str, name: str):
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    return compile(text, name, "exec", dont_inherit=True)
-
-
 def outcome(run, given: dict[str, object]) -> tuple[object, ...]:
     try:
         result = words(run(**given))
@@ -165,7 +161,7 @@ def runs_of_function(seed: int, text: str, space: dict, calls: list, outcome=out
     calls: arguments by name.
     """
     space = {**space}
-    exec(compiled(text, f"<function {seed}>"), space)
+    exec(code_of(text, f"<function {seed}>"), space)
     parallel = frit.parallelize(space["f"])
     for given in calls:
         expected = outcome(space["f"], copy.deepcopy(given))
@@ -180,7 +176,7 @@ def runs_of_function(seed: int, text: str, space: dict, calls: list, outcome=out
 def runs_of_module(seed: int, text: str, space: dict, given: dict, outcome=outcome) -> int:
     """The same of a module's own code. given: its variables."""
     name = f"<module {seed} {len(text)}>"
-    plain = compiled(text, name)
+    plain = code_of(text, name)
     found = []
     for code in (plain, implicit.code_of(text, plain)):
         own = {**space, **copy.deepcopy(given)}
@@ -300,7 +296,7 @@ def test_a_place_that_fails_stays_python(at_once, monkeypatch):
 
     monkeypatch.setattr(binding.Binding, "make_gate", broken)
     text = "i = 0\nwhile i < 9:\n    i += 1\n"
-    code = implicit.code_of(text, compiled(text, "<broken>"))
+    code = implicit.code_of(text, code_of(text, "<broken>"))
     space = {"__name__": "program"}
     exec(code, space)
     assert space["i"] == 9
@@ -345,7 +341,7 @@ def lines_seen(run) -> list[tuple[str, str, int]]:
 
 def assert_traced_alike(text: str, name: str, n: int) -> None:
     """A tracer sees the lines of f(n) that it would see without places."""
-    plain = compiled(text, name)
+    plain = code_of(text, name)
     ours = implicit.code_of(text, plain)
     assert ours is not plain
     seen = []
@@ -376,7 +372,7 @@ def test_a_tracer_sees_nothing_of_a_while_that_is_entered_often(monkeypatch):
     monkeypatch.setattr(_activity, "is_active", lambda: True)
     monkeypatch.setattr(turn_place, "MOST_SHORT_WHILES", 2)
     text = "def f(n):\n    while n > 0:\n        n -= 1\n    return n\n"
-    plain = compiled(text, "<entered often>")
+    plain = code_of(text, "<entered often>")
     spaces: list[dict] = [{}, {}]
     for space, code in zip(spaces, (plain, implicit.code_of(text, plain)), strict=True):
         exec(code, space)
@@ -417,7 +413,7 @@ def test_a_traced_while_runs_line_by_line(monkeypatch, test, step):
 def test_a_while_that_somebody_else_may_end_stays_python(head, exits, is_nest):
     body = f"        state += 1\n        {exits}\n"
     text = f"def f(flags, state):\n    {head}\n{body}    return state\n"
-    plain = compiled(text, "<waiting>")
+    plain = code_of(text, "<waiting>")
     assert (implicit.code_of(text, plain) is not plain) == is_nest
 
 
@@ -427,7 +423,7 @@ def test_a_long_while_is_taken_and_short_ones_are_not(monkeypatch):
         "def f(n):\n    i, s = 0, 0.0\n    while i < n:\n        s += i * 0.25\n        i += 1\n"
         "    return s\n"
     )
-    plain = compiled(text, "<long while>")
+    plain = code_of(text, "<long while>")
     space = {}
     exec(implicit.code_of(text, plain), space)
     (found,) = [p for p in place.places if p.file == "<long while>"]
@@ -442,7 +438,7 @@ def test_a_while_that_is_always_short_gets_its_own_code_back(monkeypatch):
     monkeypatch.setattr(_activity, "is_active", lambda: True)
     monkeypatch.setattr(turn_place, "MOST_SHORT_WHILES", 100)
     text = "def f(n):\n    i = 0\n    while i < n:\n        i += 3\n    return i\n"
-    plain = compiled(text, "<always short>")
+    plain = code_of(text, "<always short>")
     space = {}
     exec(implicit.code_of(text, plain), space)
     (own,) = [c for c in plain.co_consts if hasattr(c, "co_code")]
@@ -458,7 +454,7 @@ def test_a_short_while_of_a_module_is_not_taken_however_often_it_runs(monkeypatc
         "for k in keys:\n    i, s = 0, 0.0\n    while i < k:\n        s += i * 0.25\n"
         "        i += 1\n    seen[k] = s\n"
     )
-    plain = compiled(text, "<short while>")
+    plain = code_of(text, "<short while>")
     code = implicit.code_of(text, plain)
     (found,) = [p for p in place.places if p.file == "<short while>" and p.turns is not None]
     exec(code, {"keys": [20] * 20_000, "seen": {}})
