@@ -373,6 +373,39 @@ def test_a_loop_that_stays_python_thousands_of_times_is_not_asked_for_again(monk
     assert f.__code__ in plain.co_consts
 
 
+class Named:
+    """Stands under a function's name."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __getattr__(self, name):
+        raise KeyError(name)
+
+
+@pytest.mark.parametrize("kind", ["object", "circle", "profiled"])
+def test_whoever_has_the_name_of_a_loops_function_is_left_alone(monkeypatch, kind):
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    text = "def f(x):\n    for i in range(10):\n        x[i] = i\n    return x\n"
+    space = {}
+    exec(implicit.code_of(text, code_of(text, f"<named {kind}>")), space)
+    f = space["f"]
+    rewritten = f.__code__
+    if kind == "object":
+        space["f"] = Named(f)
+    elif kind == "circle":
+        space["f"] = lambda x: x
+        space["f"].__wrapped__ = space["f"]
+    else:
+        sys.setprofile(lambda *_: None)
+    try:
+        for _ in range(6000):
+            assert f([0] * 10) == [*range(10)]
+    finally:
+        sys.setprofile(None)
+    assert f.__code__ is rewritten
+
+
 ASKED = """
 import frit
 from frit.loops.run.place import Place

@@ -734,14 +734,22 @@ def restore(code: types.CodeType, space: dict[str, Any]) -> None:
     found = [*places_of(code, {})]
     if original is None or any(place.on for place in found):
         return
+    if sys.getprofile() is not None:
+        return  # which counts calls by their code
     first, *rest = getattr(code, "co_qualname", code.co_name).split(".")
     at = space.get(first)
     for name in rest:
         at = vars(at).get(name) if isinstance(at, type) else None
-    at = getattr(at, "__func__", getattr(at, "fget", at))
-    while isinstance(at, types.FunctionType) and at.__code__ is not code:
+    # Other objects may run code of the program when they are asked for an attribute.
+    if type(at) in (staticmethod, classmethod):
+        at = at.__func__
+    elif type(at) is property:
+        at = at.fget
+    passed: list[types.FunctionType] = []
+    while type(at) is types.FunctionType and at.__code__ is not code and at not in passed:
+        passed.append(at)
         at = vars(at).get("__wrapped__")
-    if isinstance(at, types.FunctionType):
+    if type(at) is types.FunctionType and at.__code__ is code:
         at.__code__ = original
         without_places[at] = found
 

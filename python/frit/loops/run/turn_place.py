@@ -179,11 +179,9 @@ class TurnPlace(Place):
             return True
         turns.carried += turns.ahead
         if turns.ahead >= turns.first:
-            turns.is_measured = True
+            turns.short_loops, turns.is_measured = 0, True
             turns.each = min(turns.each, max(now() - turns.began, 1e-9) / turns.ahead)
-            if turns.ahead * turns.each > SOON:
-                turns.short_loops = 0
-                return False
+            return False
         turns.short_loops += 1
         if turns.short_loops > MOST_SHORT:
             self.turn_off_in(sys._getframe(1))
