@@ -177,6 +177,18 @@ def adapted(name: str, value: Any) -> Any:
         return value
     if isinstance(value, types.GenericAlias) and value.__origin__ is numpy.ndarray:  # NDArray
         return types.GenericAlias(_core.Array, value.__args__)
+    if type(value).__name__ == "TypeAliasType":  # NDArray from NumPy 2.5 on
+        return _type_alias(name, value)
     from frit.numpy import _classes
 
     return _classes.adapted(name, value)
+
+
+def _type_alias(name: str, value: Any) -> Any:
+    """NumPy's type statement, saying the same of our arrays."""
+    ours = adapted(name, value.__value__)
+    if ours is value.__value__:
+        return value
+    alias = type(value)(value.__name__, ours, type_params=value.__type_params__)
+    _pickles.alias_by_name(alias, name)
+    return alias

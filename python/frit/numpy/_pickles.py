@@ -39,6 +39,17 @@ def by_name(kind: type, path: str) -> None:
     copyreg.pickle(type(kind), reduced)  # type: ignore[arg-type]
 
 
+def alias_by_name(alias: Any, path: str) -> None:
+    """The same for what a type statement makes, as NumPy's NDArray."""
+    _paths[id(alias)] = path
+    copyreg.pickle(type(alias), _reduced_alias)
+
+
+def _reduced_alias(alias: Any) -> Any:
+    path = _paths.get(id(alias))
+    return alias.__reduce__() if path is None else (named, (path,))
+
+
 _reduce_numpys = copyreg.dispatch_table[numpy.ufunc]
 
 
