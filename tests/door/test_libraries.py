@@ -1392,8 +1392,8 @@ def test_operators_of_a_type_get_real_arrays(python, file):
         from frit import _core
 
         class Tensor:
-            def __getitem__(self, key):
-                return key
+            # No function: the interpreter calls those of Python itself, past the slot.
+            __getitem__ = staticmethod(lambda key: key)
 
             def __setitem__(self, key, value):
                 self.set = key, value
@@ -1409,7 +1409,7 @@ def test_operators_of_a_type_get_real_arrays(python, file):
         for _ in range(2):
             _core.operators_take_real_arrays(Tensor)
         x, is_real = np.arange(3), lambda found: type(found) is type(_core.to_numpy(x))
-        for tensor in (Tensor(), Own()):
+        for tensor in (Tensor(), Own()) * 5:
             print(is_real(tensor[x]), is_real(tensor[1, x][1]), tensor[2], tensor[1:])
             tensor[x > 1] = x
             print(*map(is_real, tensor.set))
@@ -1423,7 +1423,7 @@ def test_operators_of_a_type_get_real_arrays(python, file):
     )
     lines = python("-m", "frit", program).stdout.splitlines()
     each = ["True True 2 slice(1, None, None)", "True True", "(0, 1.5) True 2 False"]
-    assert lines == [*each, *each, lines[-1]] and "another type" in lines[-1]
+    assert lines == [*each * 10, lines[-1]] and "another type" in lines[-1]
 
 
 def test_what_numpys_arrays_and_numbers_get_from_the_program(python, file):
