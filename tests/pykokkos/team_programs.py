@@ -226,5 +226,8 @@ def run_threads(
             started.join()
         if errors:
             raise errors[0]
-        total += sum(float(acc.val) for acc in sums)
+        of_team = 0.0
+        for acc in sums:  # sum() compensates from Python 3.12 on
+            of_team += float(acc.val)
+        total += of_team
     return total
