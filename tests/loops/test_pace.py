@@ -406,29 +406,6 @@ def test_whoever_has_the_name_of_a_loops_function_is_left_alone(monkeypatch, kin
     assert f.__code__ is rewritten
 
 
-ASKED = """
-import frit
-from frit.loops.run.place import Place
-asked, ask = [], Place.attempt
-def counted(*given):
-    asked.append(1)
-    return ask(*given)
-Place.attempt = counted
-@frit.parallelize
-def f(x):
-    for i in range(100):
-        x[i] = i
-    return x
-for _ in range(20000):
-    assert f([0] * 100) == [*range(100)]
-print(len(asked) < 4000, len(asked) > 200)
-"""
-
-
-def test_a_decorated_loop_over_lists_is_not_asked_for_each_time(python, file):
-    assert python(file("asked.py", ASKED)).stdout == "True True\n"
-
-
 def counted(idx, w, hist):
     for i in range(len(idx)):
         hist[idx[i]] += w[i]

@@ -23,7 +23,6 @@ MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 MOST_BRIEF = 8  # measured ones that are over before a nest would begin
 DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
 MOST_SKIPPED, FEWEST_SKIPPED = 10_000, 8
-MOST_EAGER_SKIPPED = 64  # of a place that is tried whatever it costs
 MOST_UNSEEN = 0.02  # seconds of calls that are skipped for being short: a machine is busy at times
 
 
@@ -71,8 +70,7 @@ class Patience:
         took = ended - self.since  # of all calls since
         if ended - began > DEAR * took:
             few = int(MOST_UNSEEN * (1 + self.skipped) / took)
-            most = MOST_EAGER_SKIPPED if self.is_eager else MOST_SKIPPED
-            self.skipped = min(max(FEWEST_SKIPPED, 2 * self.skipped), most, few)
+            self.skipped = min(max(FEWEST_SKIPPED, 2 * self.skipped), MOST_SKIPPED, few)
         else:
             self.skipped //= 2
         self.since, self.refusals = ended, 0

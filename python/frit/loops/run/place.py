@@ -659,7 +659,7 @@ class Place(Patience):
             restore(frame.f_code, frame.f_globals)
         elif self.told not in VERDICTS:
             self.refuse(frame, began)
-        elif self.gate is None and (not self.is_eager or "frit._core" not in sys.modules):
+        elif self.gate is None and not self.is_eager:
             self.rest_a_while(frame, began)
 
     def is_all_in_vain(self) -> bool:
@@ -686,8 +686,7 @@ class Place(Patience):
     def end_asking(self) -> None:
         """As give_up. Called by its gate, which the loop's own frame has called."""
         self.give_up()
-        frame = sys._getframe(1)
-        restore(frame.f_code, frame.f_globals)
+        self.turn_off_in(sys._getframe(1))
 
     def give_up(self) -> None:
         self.turn_off()
