@@ -73,8 +73,9 @@ std::vector<LaunchWriter::Carried> LaunchWriter::open_carried(const PlanNode& no
     // What the first round loads, which only a loop with rounds may.
     writer_.open_if(less(begin, end));
     values_[at(node.instr->result)] = begin;
-    for (const Instr& instr : node.instr->body)
-      if (instr.result != no_value && needed[at(instr.result)]) emit_value(instr);
+    for (const Block* block : node.blocks)
+      for (const Instr& instr : *block)
+        if (instr.result != no_value && needed[at(instr.result)]) emit_value(instr);
     for (const std::vector<std::int32_t>& loads : element.loads) {
       const Instr& first = *nest_.accesses[at(loads[0])].instr;
       made.locals.push_back(writer_.local(body_.values[at(first.result)]));
@@ -100,9 +101,12 @@ bool LaunchWriter::may_carry(const PlanNode& node, const CarriedElement& element
   for (const std::vector<std::int32_t>& loads : element.loads)
     for (const Term& term : nest_.accesses[at(loads[0])].instr->address.terms)
       need(term.index, needed);
-  return std::ranges::all_of(node.instr->body, [&](const Instr& instr) {
-    return instr.result == no_value || !needed[at(instr.result)] || is_pure(instr);
-  });
+  const auto may_come_first = [&](const Instr& instr) {
+    const bool is_value = instr.result != no_value && instr.kind != InstrKind::Loop;
+    return !is_value || !needed[at(instr.result)] || is_pure(instr);
+  };
+  return std::ranges::all_of(
+      node.blocks, [&](const Block* block) { return std::ranges::all_of(*block, may_come_first); });
 }
 
 void LaunchWriter::hand_on(const std::vector<Carried>& all) {

@@ -5,6 +5,7 @@ FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED: how many programs, and the first.
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import warnings
@@ -200,3 +201,28 @@ def divide(x, q, r, d):
         words = {str(w.message).partition(" encountered")[0] for w in told} & {"divide by zero"}
         outcomes.append((q.tolist(), r.tolist(), words))
     assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize("around", ["", "for step in range(2):"])
+@pytest.mark.parametrize("down", ["", "i", "j", "k", "ij", "jk", "ik", "ijk"])
+@pytest.mark.parametrize("order", map("".join, itertools.permutations("ijk")))
+def test_nests_that_carry_over_two_of_three_loops(order, down, around):
+    head, before = {}, {}
+    for axis, name in enumerate("ijk"):
+        n = f"u.shape[{axis}]"
+        bounds = f"{n} - 2, 0, -1" if name in down else f"1, {n} - 1"
+        head[name] = f"for {name} in range({bounds}):"
+        before[name] = f"{name} + 1" if name in down else f"{name} - 1"
+    lines = [around] if around else []
+    lines += [head[name] for name in order]
+    lines.append(f"u[i, j, k] = 0.5 * u[i, {before['j']}, k] + u[i, j, {before['k']}]")
+    text = "def f(u):\n" + "".join(f"{' ' * (k + 1)}{line}\n" for k, line in enumerate(lines))
+    function = function_of(text, f"<carried {order} {down} {around}>")
+    ours = frit.parallelize(function)
+    start = np.random.default_rng(1).integers(-8, 8, (18, 19, 20)) / 8
+    expected = start.copy()
+    function(expected)
+    for _ in range(2):
+        u = start.copy()
+        ours(u)
+        assert u.tobytes() == expected.tobytes(), text
