@@ -255,17 +255,15 @@ void set_viewed(ArrayObject& view, ArrayObject& of) {
 
 void make_array_type(PyObject* module) {
   make_rows_type();
-  static std::vector<PyMethodDef> methods;  // the type keeps pointers into these
+  std::vector<PyMethodDef> methods;
   for (const auto& part :
        {array_methods(), sorting_methods(), array_reduction_methods(), array_protocol_methods()})
     methods.insert(methods.end(), part.begin(), part.end());
   for (PyMethodDef& method : methods)
     if (method.ml_name[0] != '_') method.ml_doc = text_of(numpy.ndarray, method.ml_name);
-  methods.push_back({nullptr, nullptr, 0, nullptr});
-  static std::vector<PyGetSetDef> attributes = array_attributes();
+  std::vector<PyGetSetDef> attributes = array_attributes();
   for (PyGetSetDef& attribute : attributes)
     if (attribute.name[0] != '_') attribute.doc = text_of(numpy.ndarray, attribute.name);
-  attributes.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
   static PyMemberDef members[] = {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak_references), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr}};
@@ -288,8 +286,8 @@ void make_array_type(PyObject* module) {
   add(Py_mp_ass_subscript, set_item);
   add(Py_bf_getbuffer, get_buffer);
   add(Py_bf_releasebuffer, release_buffer);
-  slots.push_back({Py_tp_methods, methods.data()});
-  slots.push_back({Py_tp_getset, attributes.data()});
+  slots.push_back({Py_tp_methods, kept_table(std::move(methods))});
+  slots.push_back({Py_tp_getset, kept_table(std::move(attributes))});
   slots.push_back({Py_tp_members, members});
   slots.push_back({Py_tp_doc, const_cast<char*>(text_of(numpy.ndarray, nullptr))});
   add_number_slots(slots);

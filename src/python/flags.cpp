@@ -214,7 +214,7 @@ bool owns_data(const ArrayObject& object) {
 }
 
 void make_flags_type() {
-  static std::vector<PyGetSetDef> attributes;
+  std::vector<PyGetSetDef> attributes;
   for (std::size_t k = 0; k < flag_names.size(); ++k) {
     const bool settable = k == static_cast<std::size_t>(Flag::Writeable) ||
                           k == static_cast<std::size_t>(Flag::Aligned) ||
@@ -223,14 +223,13 @@ void make_flags_type() {
                           reinterpret_cast<void*>(k)});
   }
   attributes.push_back({"_warn_on_write", nullptr, set_warns_on_write, nullptr, nullptr});
-  attributes.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
   PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
                          {Py_tp_repr, reinterpret_cast<void*>(represent)},
                          {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
                          {Py_tp_hash, reinterpret_cast<void*>(PyObject_HashNotImplemented)},
                          {Py_mp_subscript, reinterpret_cast<void*>(get_key)},
                          {Py_mp_ass_subscript, reinterpret_cast<void*>(set_key)},
-                         {Py_tp_getset, attributes.data()},
+                         {Py_tp_getset, kept_table(std::move(attributes))},
                          {0, nullptr}};
   PyType_Spec spec = {"numpy._core.multiarray.flagsobj", sizeof(FlagsObject), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

@@ -167,10 +167,7 @@ void shut_down() {
 }
 
 void add_functions(nb::module_& module, std::vector<PyMethodDef> rows) {
-  static std::vector<std::vector<PyMethodDef>> kept;  // the function objects point into these
-  rows.push_back({nullptr, nullptr, 0, nullptr});
-  kept.push_back(std::move(rows));
-  checked_status(PyModule_AddFunctions(module.ptr(), kept.back().data()));
+  checked_status(PyModule_AddFunctions(module.ptr(), kept_table(std::move(rows))));
 }
 
 void add_types(nb::module_& module) {

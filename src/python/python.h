@@ -63,6 +63,16 @@ inline Ref checked(PyObject* object) {
 inline void checked_status(int status) {
   if (status < 0) throw PythonError{};
 }
+
+// A table of methods or attributes, ended: types and functions point into it for ever. Each call
+// has its own, for the module is made again where its first import has failed.
+template <class Row>
+Row* kept_table(std::vector<Row> rows) {
+  static std::vector<std::vector<Row>> kept;
+  rows.push_back({});
+  kept.push_back(std::move(rows));
+  return kept.back().data();
+}
 // Python's own, whatever the frame that runs has; a new reference, or null with an error set.
 PyObject* builtin(const char* name);
 template <class Type>

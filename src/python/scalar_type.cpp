@@ -171,8 +171,6 @@ void make_scalar_type(PyObject* module) {
   static PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET,
                                    offsetof(ScalarObject, weak_references), READONLY, nullptr},
                                   {nullptr, 0, 0, 0, nullptr}};
-  static std::vector<PyMethodDef> methods = scalar_protocol_methods();
-  methods.push_back({nullptr, nullptr, 0, nullptr});
   std::vector<PyType_Slot> slots;
   const auto add = [&](int slot, auto function) {
     slots.push_back({slot, reinterpret_cast<void*>(function)});
@@ -187,7 +185,7 @@ void make_scalar_type(PyObject* module) {
   add(Py_mp_ass_subscript, set_item);
   add(Py_bf_getbuffer, get_buffer);
   slots.push_back({Py_tp_members, members});
-  slots.push_back({Py_tp_methods, methods.data()});
+  slots.push_back({Py_tp_methods, kept_table(scalar_protocol_methods())});
   add_number_slots(slots);
   slots.push_back({0, nullptr});
   PyType_Spec spec = {"frit._core.Scalar", sizeof(ScalarObject), 0,

@@ -29,6 +29,8 @@ std::unordered_map<PyObject*, PyObject*>& ufuncs_by_real() {
   static auto* table = new std::unordered_map<PyObject*, PyObject*>;
   return *table;
 }
+// Those asked for last, each where its address puts it: the map divides at each look.
+std::array<std::pair<PyObject*, PyObject*>, 64> recent;
 
 PyObject* vectorcall(PyObject* object, PyObject* const* values, std::size_t count,
                      PyObject* names) {
@@ -186,8 +188,6 @@ void add_ufuncs_of(const char* module_name) {
 
 PyObject* ufunc_for(PyObject* real) {
   if (Py_IS_TYPE(real, ufunc_type)) return real;
-  // Those asked for last, each where its address puts it: the map divides at each look.
-  static std::array<std::pair<PyObject*, PyObject*>, 64> recent;
   auto& [known, ours] = recent[(reinterpret_cast<std::uintptr_t>(real) >> 4) % recent.size()];
   if (known == real) return ours;
   const auto found = ufuncs_by_real().find(real);
@@ -216,12 +216,11 @@ void make_ufunc_type(PyObject* module) {
        text_of(numpy.ufunc, resolve_name)},
       {"__reduce__", reduce_pickle, METH_NOARGS, nullptr},
       {nullptr, nullptr, 0, nullptr}};
-  static std::vector<PyGetSetDef> attributes;
+  std::vector<PyGetSetDef> attributes;
   for (const char* name : {"nin", "nout", "nargs", "ntypes", "types", "identity", "signature"})
     attributes.push_back({name, real_attribute, nullptr, nullptr, const_cast<char*>(name)});
-  attributes.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
   PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
-                         {Py_tp_getset, attributes.data()},
+                         {Py_tp_getset, kept_table(std::move(attributes))},
                          {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                          {Py_tp_repr, reinterpret_cast<void*>(represent)},
                          {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
@@ -237,6 +236,8 @@ void make_ufunc_type(PyObject* module) {
   ufunc_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
   set_ufunc_metaclass();
   ufuncs_by_name = checked(PyDict_New()).release();
+  ufuncs_by_real().clear();  // of a first import that has failed
+  recent.fill({});
   add_ufuncs_of("numpy._core.umath");
   checked_status(PyModule_AddObjectRef(module, "UFunc", as_object(ufunc_type)));
   checked_status(PyModule_AddObjectRef(module, "ufuncs", ufuncs_by_name));

@@ -633,3 +633,36 @@ print(done, _adapters._compiled)
         "['library', 'library.part']\n"
         "['function 0', 'function 1', 'function 2', 'function 3'] set()\n"
     )
+
+
+def test_an_import_that_has_failed_may_be_tried_again(python, file):
+    program = file(
+        "program.py",
+        """
+        import atexit, gc, warnings
+        import numpy
+
+        def interrupted(*_):
+            raise KeyboardInterrupt
+
+        def results(np):
+            x = np.arange(5.0)
+            y = (x + np.float64(2)).tolist()
+            x[1:] += x[:-1]
+            return y, x.flags.writeable, np.add.nin, float(np.add.outer(x, x).trace()), str(x.T)
+
+        warnings.simplefilter("ignore")
+        register, atexit.register = atexit.register, interrupted
+        for _ in range(2):
+            try:
+                import frit._core
+            except ImportError:
+                print("failed")
+        atexit.register = register
+        import frit.numpy as np
+
+        gc.collect()
+        print(results(np) == results(numpy))
+        """,
+    )
+    assert python(program).stdout == "failed\nfailed\nTrue\n"
