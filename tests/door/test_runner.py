@@ -383,6 +383,7 @@ def test_kernels_that_share_lines_warn_in_the_programs_order(python, file):
     assert plain.stderr.count("RuntimeWarning") > 20
 
 
+@pytest.mark.unsanitized
 def test_calls_cost_the_same_at_every_depth(python, file):
     """Where a chunk of Python's stack ends, each call maps memory: a page fault a call."""
     path = file(
