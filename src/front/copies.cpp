@@ -173,6 +173,12 @@ void assign_window(const Array& a, std::span<const std::int64_t> shape,
 
 namespace {
 
+// That of the axis around one of n elements; wraps where make_layout refuses all of them.
+std::int64_t stride_around(std::int64_t stride, std::int64_t n) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) *
+                                   static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1)));
+}
+
 // The axes by their strides, longest first. A stride of 0 counts as the shortest, as in NumPy's
 // copies; in its elementwise results (result_layout) it has no say.
 LayoutRef kept_layout(const Array& a, int item) {
@@ -187,7 +193,7 @@ LayoutRef kept_layout(const Array& a, int item) {
   std::int64_t stride = item;
   for (std::size_t k = n; k-- > 0;) {
     strides[axes[k]] = stride;
-    stride *= std::max<std::int64_t>(a.shape()[axes[k]], 1);
+    stride = stride_around(stride, a.shape()[axes[k]]);
   }
   return LayoutRef::adopt(make_layout(a.shape(), {strides.data(), n}, item));
 }
@@ -204,7 +210,7 @@ LayoutRef layout_for_copy(const Array& a, DType dtype, char order) {
   std::int64_t stride = item;
   for (std::int64_t n : a.shape()) {
     strides.push_back(stride);
-    stride *= std::max<std::int64_t>(n, 1);
+    stride = stride_around(stride, n);
   }
   return LayoutRef::adopt(make_layout(a.shape(), strides, item));
 }
