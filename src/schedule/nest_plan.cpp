@@ -115,8 +115,10 @@ std::vector<PlanNode> Planner::host_loop(std::int32_t loop, const Statements& st
     return {parallel(loop, statements, {})};
   if (pays && !status.carried_local) {
     if (auto moved = parallel_loop_outermost(loop, statements, members)) return {std::move(*moved)};
-    if (status.is_free() && status.reduces_array && adds_floats(members))
+    if (status.is_free() && status.reduces_array && adds_floats(members)) {
       if (auto rows = rows_in_order(loop, statements); !rows.empty()) return rows;
+      if (adds_in_parallel_loops(loop, members)) return {in_order(loop, statements, {})};
+    }
     if (status.is_free()) return {chunked(loop, statements)};
   }
   if (pays && !status.carried_local && !status.reduces() && !status.has_companion)
@@ -159,6 +161,18 @@ bool Planner::adds_floats(const Members& members) const {
     if (!reduces_in_any_order(nest_.updates[at(access.update)].op, dtype)) return true;
   }
   return false;
+}
+
+// A round has loops of its own over the elements that it adds to: there are lanes in it, and Python's
+// order costs no more than the other threads.
+bool Planner::adds_in_parallel_loops(std::int32_t loop, const Members& members) const {
+  for (std::size_t k = 0; k < nest_.accesses.size(); ++k) {
+    const NestAccess& access = nest_.accesses[k];
+    if (!members.accesses[k] || access.update < 0) continue;
+    if (access.loop == loop || judged_.verdicts[at(access.loop)].kind != LoopKind::Parallel)
+      return false;
+  }
+  return true;
 }
 
 bool Planner::has_host_loop_or_product(const std::vector<PlanNode>& nodes) {

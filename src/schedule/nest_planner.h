@@ -67,6 +67,7 @@ class Planner {
   std::vector<PlanNode> host_loop(std::int32_t loop, const Statements& statements);
   std::vector<PlanNode> rows_in_order(std::int32_t loop, const Statements& statements);
   bool adds_floats(const Members& members) const;
+  bool adds_in_parallel_loops(std::int32_t loop, const Members& members) const;
   std::vector<PlanNode> border_launches(std::int32_t loop, const Statements& statements);
   // The host's own loop if there is something parallel in it, else one launch for all of it.
   PlanNode in_order(std::int32_t loop, const Statements& statements, std::vector<LoopPart> parts);

@@ -1146,3 +1146,28 @@ def test_rows_that_are_added_up_are_added_in_pythons_order(function, shape):
             frit._core.set_part_cost(cost)
             frit._core.set_threads(before)
         assert found.tobytes() == expected.tobytes()
+
+
+def takes_and_gives(v, a, b, steps):
+    n, m = v.shape
+    for _ in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, m - 1):
+                v[i, j] -= a[i - 1, j] * 0.3
+        for i in range(1, n - 1):
+            for j in range(1, m - 1):
+                v[i, j] += b[i, j + 1] * 0.7
+
+
+@pytest.mark.parametrize("shape", [(5, 300), (40, 50), (300, 7), (200, 300)])
+def test_elements_that_two_nests_of_each_step_add_to_are_pythons(shape):
+    rng = np.random.default_rng(2)
+    v, a, b = rng.normal(size=(3, *shape))
+    for steps in (1, 2, 7, 30):
+        expected = v.copy()
+        for _ in range(steps):
+            expected[1:-1, 1:-1] -= a[:-2, 1:-1] * 0.3
+            expected[1:-1, 1:-1] += b[1:-1, 2:] * 0.7
+        found = v.copy()
+        frit.parallelize(takes_and_gives)(found, a, b, steps)
+        assert found.tobytes() == expected.tobytes()
