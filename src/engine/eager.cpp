@@ -59,11 +59,43 @@ bool Engine::runs_eagerly(std::uint64_t hash) {
     Seen& seen = seen_[hash % seen_.size()];
     if (seen.hash != hash) seen = {.hash = hash};
     seen.cost += std::max(pending_cost_, least_cost * nodes);
-    if (seen.cost > settings.plan_cost + settings.plan_node_cost * nodes) return false;
+    const double price = settings.plan_cost + settings.plan_node_cost * nodes;
+    if (seen.cost > price) return false;
+    seen.cost += settings.fresh_byte_cost * static_cast<double>(fresh_bytes());
+    if (seen.cost > price) return false;
   } else if (settings.tier != Tier::Eager) {
     return false;
   }
   return std::ranges::all_of(nodes_, has_loop);
+}
+
+// Of large arrays, that new pages must be had for if all that is pending is run op by op. A plan
+// has fewer arrays in memory, and threads that touch the pages together.
+std::int64_t Engine::fresh_bytes() const {
+  struct Use {
+    std::size_t last = 0;
+    bool is_counted = false;
+  };
+  std::vector<Use> uses(slots_.size());
+  for (std::size_t k = 0; k < nodes_.size(); ++k)
+    for_each_access(nodes_[k], [&](const Access& a, bool) { uses[a.base->slot].last = k; });
+  std::int64_t live = 0, most = 0;
+  for (std::size_t k = 0; k < nodes_.size(); ++k) {
+    for_each_access(nodes_[k], [&](const Access& a, bool) {
+      Use& use = uses[a.base->slot];
+      if (a.base->data || use.is_counted || a.base->bytes <= memory::small_limit) return;
+      use.is_counted = true;
+      live += a.base->bytes;
+    });
+    most = std::max(most, live);
+    for_each_access(nodes_[k], [&](const Access& a, bool) {
+      Use& use = uses[a.base->slot];
+      if (!use.is_counted || use.last != k || a.base->handles > 0 || a.base->exports > 0) return;
+      use.is_counted = false;
+      live -= a.base->bytes;
+    });
+  }
+  return std::max<std::int64_t>(0, most - memory::figures().cached);
 }
 
 bool Engine::run_eagerly() {

@@ -135,7 +135,8 @@ struct Settings {
   bool dumps(const char* what) const { return dump.find(what) != std::string::npos; }
   double part_cost = 25e3;  // ns of work that is worth handing to another thread
   // ns that it takes to plan, in the first plans: a trace, and each of its nodes.
-  double plan_cost = 4e4, plan_node_cost = 3e3;
+  double plan_cost = 1e5, plan_node_cost = 8e3;
+  double fresh_byte_cost = 0.25;  // ns: 1 us for a page that a program has not touched before
   // Pending work, in ns and in nodes, from which a loop's next round starts it. Short steps are
   // planned once and met again; a plan of thousands of nodes costs more than it saves.
   double step_cost = 2e6;
@@ -379,6 +380,7 @@ class Engine {
   // In eager.cpp. run_eagerly() returns false where it had to stop: the rest is still pending.
   bool runs_eagerly(std::uint64_t hash);
   bool run_eagerly();
+  std::int64_t fresh_bytes() const;
   bool run_by_itself(const Node& node);
   void dump(const CachedPlan& cached);
   void dump(const Kernel& kernel) const;

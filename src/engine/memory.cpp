@@ -25,7 +25,6 @@
 namespace frit::memory {
 namespace {
 
-constexpr std::int64_t small_limit = 64 << 10;
 constexpr std::int64_t huge_page = 2 << 20;
 constexpr int classes = 48;
 // Cached bytes never lift the process above its own peak by more than this.

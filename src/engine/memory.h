@@ -23,6 +23,9 @@ struct OutOfMemory : std::bad_alloc {
 
 namespace frit::memory {
 
+// Bytes: blocks up to here come in a few sizes, larger ones are pages of their own.
+constexpr std::int64_t small_limit = 64 << 10;
+
 struct Figures {
   std::int64_t live = 0, peak = 0, cached = 0;
 };

@@ -137,7 +137,7 @@ bool stores_to(const LaunchStep& launch, const std::vector<Base*>& slots, const 
 }
 
 // Does one of the nodes write to what the access reads?
-bool is_written_by(const std::vector<const Node*>& nodes, const Access& read) {
+bool is_written_by(std::span<const Node* const> nodes, const Access& read) {
   bool is_written = false;
   for (const Node* node : nodes)
     for_each_access(*node, [&](const Access& a, bool is_write) {
@@ -434,11 +434,19 @@ class WholeReplay {
 
 std::vector<bool> intact_nodes(const std::vector<const Node*>& nodes, const LaunchStep& launch,
                                const std::vector<Base*>& slots) {
+  const auto is_shadowed = [&](const Base* base) {
+    return std::ranges::any_of(launch.shadows,
+                               [&](const auto& s) { return slots[s.slot] == base; });
+  };
   const auto is_kept = [&](const Access& a) {
-    const bool is_shadowed =
-        std::ranges::any_of(launch.shadows, [&](const auto& s) { return slots[s.slot] == a.base; });
     return a.base->data &&
-           (is_shadowed || !stores_to(launch, slots, a.base) || !is_written_by(nodes, a));
+           (is_shadowed(a.base) || !stores_to(launch, slots, a.base) || !is_written_by(nodes, a));
+  };
+  // Has the launch stored what the k-th node made, and nothing over it?
+  const auto is_left = [&](std::size_t k) {
+    const Access& out = nodes[k]->out;
+    return out.base->data && !is_shadowed(out.base) && stores_to(launch, slots, out.base) &&
+           !is_written_by(std::span(nodes).subspan(k + 1), out);
   };
   std::vector<bool> intact;
   for (const Node* node : nodes) {
@@ -448,7 +456,7 @@ std::vector<bool> intact_nodes(const std::vector<const Node*>& nodes, const Laun
       if (!in.base) continue;
       std::size_t maker = intact.size();  // one behind the last node that wrote it
       while (maker > 0 && !same_access(nodes[maker - 1]->out, in)) --maker;
-      is_intact &= maker > 0 ? intact[maker - 1] : is_kept(in);
+      is_intact &= maker > 0 ? intact[maker - 1] || is_left(maker - 1) : is_kept(in);
     }
     intact.push_back(is_intact);
   }

@@ -541,7 +541,9 @@ LIMITS = """\
 | `type(np.ndarray) is type`, `type(np.ufunc) is type` | false: their metaclasses make real arrays and ufuncs their instances |
 | `Meta("A", (np.ndarray,), {})`, where `Meta` is no `type` alone | a metaclass conflict: write a class statement |
 | `type(x) is np.ndarray` for strings, dates, records, objects, unaligned or byte-swapped data, and for what libraries and pickles give | false: such arrays stay NumPy's. `type(x) == np.ndarray` is true, as it is for NumPy's other classes (`Generator`, `ufunc`, ..), and both are one key of a dictionary |
-| `a[2:6] = a[1:8:2]`: of one dimension, overlapping, with strides that differ but in sign | the right side is taken as it was before, as NumPy says of its assignments; NumPy reads elements there that it has just written |
+| `a[2:6] = a[1:8:2]`: of one dimension, overlapping, with strides that differ but in sign; `a[mask] = a[1:k]`, through one mask | the right side is taken as it was before, as NumPy says of its assignments; NumPy reads elements there that it has just written |
+| `((b == c) + d) ** 2` of bools, 256 KiB of them or more | their squares, as of fewer: NumPy tries to store those in the sum's memory, and raises |
+| products of complex64, of which one is reversed (`a[::-1] * b`) | may differ in their last bits: NumPy rounds the parts of such products once or twice, by shapes and strides |
 | arrays of ours in an array of objects | are held as real arrays on the same memory |
 | `ufunc is np.add` in an `__array_ufunc__` of yours, `func is np.sum` in an `__array_function__` | NumPy hands its own function over: `==`, and use as a key of a dictionary, hold for both |
 | `type(x) is np.float64` of a number that is still to be computed | false: its type has that name and dtype, and `isinstance(x, np.floating)`, `np.issubdtype(type(x), np.floating)`, `x.__class__` and `type(x)(1)` are as NumPy's; dictionaries by `type(x)`, keys of JSON and timeouts of locks, sockets and `select` want `x[()]` |

@@ -108,8 +108,9 @@ def test_rolls_and_what_reads_them_are_one_kernel():
     x = np.array(numpy.random.default_rng(3).normal(size=(400, 500)))
     x += 1
     frit.eval()
-    y = np.roll(x, 1, 0) + np.roll(x, -1, 0) + np.roll(x, 1, 1) + np.roll(x, -1, 1) - 4 * x
-    assert "in 1 kernel;" in str(frit.explain(y))
+    with np.errstate(all="ignore"):  # pytest records warnings: what may warn runs at once
+        y = np.roll(x, 1, 0) + np.roll(x, -1, 0) + np.roll(x, 1, 1) + np.roll(x, -1, 1) - 4 * x
+        assert "in 1 kernel;" in str(frit.explain(y))
 
 
 def steps_of_rolls(module, dtype, shape, seed):

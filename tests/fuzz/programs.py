@@ -56,6 +56,8 @@ def numbers(seed, shape, dtype, kind):
         if kind == "special":
             corners = [0.0, -0.0, numpy.inf, -numpy.inf, numpy.nan, 1e-30, 1e30]
             x = numpy.where(r.rand(size) < 0.2, r.choice(corners, size), x)
+        if dtype == "complex64" and kind == "usual":
+            x = numpy.round(x * 16) / 16  # exact products: NumPy may fuse reversed ones
         if dtype.kind == "c":
             x = x + 1j * r.permutation(x)
     with numpy.errstate(all="ignore"):
@@ -519,7 +521,7 @@ class Maker:
         if way < 7:
             return f"({deeper()} {self.pick(ARITHMETIC)} {deeper()})"
         if way < 9:
-            return self.pick(UNARY).format(deeper())
+            return self.unary(deeper())
         if way < 11:
             return self.binary(deeper(), deeper())
         if way == 11:
@@ -539,7 +541,20 @@ class Maker:
         exponents = ["2", "3", "0", "1", "-1"] if whole else ["2", "2.0", "0", "-1", "1"]
         if x is not None and numpy.asarray(x).dtype.kind == "f":
             exponents.append("0.5")
+        if self.is_bool(base):
+            return f"np.power({base}, {self.pick(exponents)})"
         return f"({base} ** {self.pick(exponents)})"
+
+    def unary(self, text: str) -> str:
+        form = self.pick(UNARY)
+        if "**" in form and self.is_bool(text):
+            form = "np.square({})"
+        return form.format(text)
+
+    def is_bool(self, text: str) -> bool:
+        """NumPy squares large temporaries in place, and fails where they are bool."""
+        x = self.value(text)
+        return x is not None and numpy.asarray(x).dtype == bool
 
     def whole_in(self, text: str, dtype: numpy.dtype) -> bool:
         """Casting the value to the type is defined: no NaN or large float becomes an integer."""
@@ -828,7 +843,7 @@ class Maker:
             target = self.pick(alike)
             text = f"({part()} {self.pick(operators)} {part()})"
             if self.one_in(2):
-                text = self.pick(UNARY).format(text)
+                text = self.unary(text)
             elif self.one_in(2):
                 text = self.binary(text, part())
             if not self.whole_in(text, self.scope[target].dtype):
@@ -1215,6 +1230,9 @@ class Maker:
         if self.one_in(3):
             return self.emit(f"{name}[{key}] {self.pick(['+=', '-=', '*='])} 2")
         value = self.pick(["1", "2.5", self.operand(numpy.shape(window))])
+        # Through one mask NumPy reads elements that it has just written.
+        if ">" in key and numpy.may_share_memory(x, numpy.asarray(self.value(value))):
+            return
         if self.whole_in(value, x.dtype):
             self.emit(f"{name}[{key}] = {value}")
 
