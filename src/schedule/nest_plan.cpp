@@ -163,8 +163,8 @@ bool Planner::adds_floats(const Members& members) const {
   return false;
 }
 
-// A round has loops of its own over the elements that it adds to: there are lanes in it, and Python's
-// order costs no more than the other threads.
+// A round has loops of its own over the elements that it adds to: there are lanes in it, and
+// Python's order costs no more than the other threads.
 bool Planner::adds_in_parallel_loops(std::int32_t loop, const Members& members) const {
   for (std::size_t k = 0; k < nest_.accesses.size(); ++k) {
     const NestAccess& access = nest_.accesses[k];
