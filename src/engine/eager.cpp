@@ -3,7 +3,8 @@
 // To plan a node takes some microseconds, as long as a ready-made loop takes for some ten thousand
 // elements. Traces of less work are planned when all their runs have taken as long: who rents until
 // that would have bought the house pays twice what was needed, at most. Traces that don't come
-// again cost less than NumPy's calls.
+// again cost less than NumPy's calls. What has come back once will come again: it is planned
+// sooner.
 #include <algorithm>
 #include <numeric>
 
@@ -58,8 +59,10 @@ bool Engine::runs_eagerly(std::uint64_t hash) {
     const auto nodes = static_cast<double>(nodes_.size());
     Seen& seen = seen_[hash % seen_.size()];
     if (seen.hash != hash) seen = {.hash = hash};
+    const bool has_come_back = seen.cost > 0;
     seen.cost += std::max(pending_cost_, least_cost * nodes);
-    const double price = settings.plan_cost + settings.plan_node_cost * nodes;
+    const double price = (settings.plan_cost + settings.plan_node_cost * nodes) *
+                         (has_come_back ? 1 : settings.new_trace_factor);
     if (seen.cost > price) return false;
     seen.cost += settings.fresh_byte_cost * static_cast<double>(fresh_bytes());
     if (seen.cost > price) return false;

@@ -135,7 +135,8 @@ struct Settings {
   bool dumps(const char* what) const { return dump.find(what) != std::string::npos; }
   double part_cost = 25e3;  // ns of work that is worth handing to another thread
   // ns that it takes to plan, in the first plans: a trace, and each of its nodes.
-  double plan_cost = 1e5, plan_node_cost = 8e3;
+  double plan_cost = 4e4, plan_node_cost = 3e3;
+  double new_trace_factor = 2.6;  // that much more work, where the trace was not met before
   double fresh_byte_cost = 0.25;  // ns: 1 us for a page that a program has not touched before
   // Pending work, in ns and in nodes, from which a loop's next round starts it. Short steps are
   // planned once and met again; a plan of thousands of nodes costs more than it saves.
