@@ -60,11 +60,10 @@ bool Engine::runs_eagerly(std::uint64_t hash) {
     Seen& seen = seen_[hash % seen_.size()];
     if (seen.hash != hash) seen = {.hash = hash};
     const bool has_come_back = seen.cost > 0;
-    seen.cost += std::max(pending_cost_, least_cost * nodes);
+    seen.cost += std::max(pending_cost_, least_cost * nodes) +
+                 settings.fresh_byte_cost * static_cast<double>(fresh_bytes());
     const double price = (settings.plan_cost + settings.plan_node_cost * nodes) *
                          (has_come_back ? 1 : settings.new_trace_factor);
-    if (seen.cost > price) return false;
-    seen.cost += settings.fresh_byte_cost * static_cast<double>(fresh_bytes());
     if (seen.cost > price) return false;
   } else if (settings.tier != Tier::Eager) {
     return false;

@@ -38,7 +38,7 @@ constexpr std::chrono::seconds soon{1};
 using Clock = std::chrono::steady_clock;
 // Where large blocks begin in their first page; no two that follow one another are near.
 constexpr std::int64_t page = 4096, line = 64, lines_apart = 37;
-constexpr std::int64_t most_touched = 512 << 10;  // by one thread; more is filled by several
+constexpr std::int64_t most_touched = 512 << 10;  // bytes whose pages are asked for at once
 // Bytes: zeros from here on are pages of their own.
 constexpr std::int64_t least_zeros = 1 << 20;
 
@@ -155,24 +155,11 @@ std::byte* begin_in(std::byte* pages) {
   return pages + ++blocks * lines_apart * line % page;
 }
 
-// New pages for what is about to be written, all at once: each by itself, when it is touched, takes
-// nearly twice as long (1.5 us to 0.8 where the machine is a virtual one).
-void touch_pages(std::byte* begin, std::int64_t bytes) {
-#ifdef MADV_POPULATE_WRITE
-  const auto address = reinterpret_cast<std::uintptr_t>(begin);
-  const std::uintptr_t first = address / page * page;
-  const std::uintptr_t end =
-      (address + static_cast<std::uintptr_t>(bytes) + page - 1) / page * page;
-  // An older system refuses: they come when they are touched.
-  madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);
-#endif
-}
-
 void* map_pages(std::size_t length) {
   return mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-std::byte* map_block(std::int64_t bytes, bool written) {
+std::byte* map_block(std::int64_t bytes) {
   keep_blocks_as_large(bytes);
   const bool huge = bytes >= huge_page;
   const auto length = static_cast<std::size_t>(bytes + (huge ? huge_page : 0));
@@ -183,10 +170,7 @@ std::byte* map_block(std::int64_t bytes, bool written) {
   }
   if (p == MAP_FAILED) throw std::bad_alloc();
   auto* start = static_cast<std::byte*>(p);
-  if (!huge) {
-    if (written && bytes <= most_touched) touch_pages(start, bytes);
-    return begin_in(start);
-  }
+  if (!huge) return begin_in(start);
   // Trim to a huge-page boundary.
   const auto address = reinterpret_cast<std::uintptr_t>(start);
   const std::uintptr_t aligned =
@@ -198,6 +182,17 @@ std::byte* map_block(std::int64_t bytes, bool written) {
   auto* data = start + before;
   madvise(data, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
   return begin_in(data);
+}
+
+// The new pages of what is about to be written, all at once: each by itself, when it is touched,
+// takes nearly twice as long (1.5 us to 0.8 where the machine is a virtual one). Not of much: that
+// is filled by several threads.
+void touch_pages(std::byte* block, std::int64_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  if (bytes > most_touched) return;
+  // An older system refuses: they come when they are touched.
+  madvise(mapping_of(block), static_cast<std::size_t>(bytes), MADV_POPULATE_WRITE);
+#endif
 }
 
 void unmap(std::byte* block, std::int64_t bytes) {
@@ -286,7 +281,9 @@ void note_wanted_again(State& s, std::int64_t size) {
   note_wanted_again(s, size);
   // First, so that cached and new pages are not held at the same time beyond the allowance.
   make_room(s, size);
-  return map_block(size, true);
+  std::byte* const block = map_block(size);
+  touch_pages(block, size);
+  return block;
 }
 
 [[gnu::noinline]] void deallocate_large(std::byte* data, std::int64_t bytes) {
@@ -346,7 +343,7 @@ std::byte* allocate_zeros(std::int64_t bytes) {
   if (bytes < least_zeros || s.large.contains(size)) return nullptr;
   fail_if_asked(s);
   make_room(s, size);
-  std::byte* data = map_block(size, false);
+  std::byte* data = map_block(size);
   s.zeros.emplace(data, Zeros{.size = touchable_bytes(bytes)});
   return data;
 }
