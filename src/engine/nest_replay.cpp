@@ -423,6 +423,8 @@ class LoopLeaving {
 
 FlagJudge::FlagJudge(const Kernel& body) {
   for_each_instr(body.code, [&](const Instr& instr) {
+    has_conditions_ |=
+        (instr.kind == InstrKind::If && !instr.fails) || instr.kind == InstrKind::While;
     if (instr.kind != InstrKind::Apply) return;
     const DType dtype = body.values[at(instr.args[0])];
     compares_floats_ |= orders_floats(instr.op, dtype);
@@ -436,8 +438,8 @@ unsigned FlagJudge::judge(const Routine& routine, std::span<const std::int64_t> 
                           const NestCall& call, unsigned raised, bool is_doubtful) {
   constexpr std::int64_t least = 1 << 12;
   if (!leaves_loops_) leaves_loops_ = LoopLeaving(routine).any();
-  is_doubtful |=
-      has_formulas_ || *leaves_loops_ || has_quiet_ || (compares_floats_ && raised & flag_invalid);
+  is_doubtful |= has_conditions_ || has_formulas_ || *leaves_loops_ || has_quiet_ ||
+                 (compares_floats_ && raised & flag_invalid);
   if (!is_doubtful) return raised;
   const JudgedFlags judged =
       NestReplay(routine, call, raised & flags_of_interest, most_).run(extents);

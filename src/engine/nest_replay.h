@@ -19,11 +19,14 @@ class FlagJudge {
  public:
   explicit FlagJudge(const Kernel& body);
   // extents: of the routine's parallel axes. is_doubtful: whether something may have been computed
-  // that the nest's conditions and bounds keep from it.
+  // beside the nest's own instructions.
   unsigned judge(const Routine& routine, std::span<const std::int64_t> extents,
                  const NestCall& call, unsigned raised, bool is_doubtful = false);
 
  private:
+  // Lanes that are idle compute sums and products all the same, and what branches share is computed
+  // in front of them.
+  bool has_conditions_ = false;
   bool compares_floats_ = false;
   bool has_formulas_ = false;  // which raise flags of their own
   bool has_quiet_ = false;     // of which nobody is warned

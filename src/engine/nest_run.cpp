@@ -140,9 +140,6 @@ struct LoopNest::Program {
     return has_conditions ? flags_of_interest & ~unsigned{flag_overflow} : flags_of_interest;
   }
   bool host_has_raised = false;
-  // The interpreter computes for all lanes what stands under conditions, and a device may. Did
-  // they, in the latest run?
-  bool computes_under_conditions = false;
   std::vector<Scalar> registers, locals;
   std::vector<std::int64_t> integers;
   std::vector<Scalar> scalars;
@@ -414,7 +411,7 @@ class NestRun {
 
   unsigned run() {
     clear_float_flags();
-    state_.host_has_raised = state_.computes_under_conditions = false;
+    state_.host_has_raised = false;
     begin_sweeps();
     try {
       const std::span<const NestStep> all = program_.steps;
@@ -708,7 +705,6 @@ class NestRun {
                             .near = near};
     Engine& engine = Engine::get();
     KernelCode& code = *state_.code[at(number)];
-    note_tier(code);
     if (!device_ || code.is_for_host)
       flags_ |= engine.launch(code, l.pace, arguments, shape);
     else
@@ -719,10 +715,6 @@ class NestRun {
   static bool is_interpreted(const KernelCode& code) {
     const Tier tier = Engine::get().settings.tier;
     return tier == Tier::Interpreter || (tier != Tier::Compiled && !code.is_compiled());
-  }
-  void note_tier(const KernelCode& code) {
-    if (state_.has_conditions && !state_.computes_under_conditions)
-      state_.computes_under_conditions = is_interpreted(code);
   }
 
   // ---- on a device ------------------------------------------------------------------------------
@@ -789,7 +781,6 @@ class NestRun {
                        .elements = elements,
                        .own = own}))
       return false;
-    state_.computes_under_conditions |= state_.has_conditions;
     for (const ChunkReduction& reduction : l.reductions) combine(reduction, *r);
     return true;
   }
@@ -809,7 +800,6 @@ class NestRun {
     if (!found) return true;
     const Range& r = *found;
     if (r.chunk > 1 && l.integers.size() > SweptLaunch::most_integers) return false;
-    note_tier(*state_.code[at(number)]);
     SweptLaunch& swept = state_.sweep.next();
     swept.number = number;
     swept.code = state_.code[at(number)].get();
@@ -1075,8 +1065,7 @@ unsigned LoopNest::judged(const NestCall& call, unsigned raised) {
   for (const NestArgument& a : call.arrays)
     if (a.base) Engine::get().need(a.base);
   const Program& program = this->program(call);
-  return judge_.judge(routine_, {}, call, raised,
-                      program.host_has_raised || program.computes_under_conditions);
+  return judge_.judge(routine_, {}, call, raised, program.host_has_raised);
 }
 
 }  // namespace frit
