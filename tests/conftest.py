@@ -30,6 +30,15 @@ def tier(request: pytest.FixtureRequest) -> Any:
     _core.set_tier("automatic")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def each_kernel_compiles() -> Any:
+    """One that does not would stay interpreted: right, but slow."""
+    yield
+    if "frit._core" in sys.modules:
+        statistics = sys.modules["frit._core"].statistics()
+        assert not statistics["kernels_failed"], statistics["compile_failure"]
+
+
 # What `make nightly` sets: all tests with small arrays recorded as large ones are.
 RECORDED = os.environ.get("FRIT_TEST_RECORDED", "") not in ("", "0")
 

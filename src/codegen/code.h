@@ -82,6 +82,9 @@ class Jit {
   virtual GridCode compile_grid(const Kernel& kernel) = 0;
   virtual std::string llvm_text(const Kernel& kernel, Effort effort) = 0;
   virtual std::string assembly(const Kernel& kernel, Effort effort) = 0;
+  // LLVM has given up, in the middle of its work: this is good for nothing, not even for its
+  // destructor. Another one may be made.
+  virtual bool is_broken() const = 0;
 };
 
 }  // namespace frit::codegen

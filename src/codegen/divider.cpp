@@ -70,6 +70,9 @@ bool is_quotient(const Instruction& instruction) {
 }
 
 bool uses_divider(const Function& function) {
+  // LLVM has no way to take the estimates of whole registers apart.
+  constexpr std::uint64_t whole = 512;
+  if (function.getFnAttributeAsParsedInteger("min-legal-vector-width") < whole) return false;
   return any_of(instructions(function), [](const Instruction& instruction) {
     return is_root(instruction) || is_quotient(instruction);
   });

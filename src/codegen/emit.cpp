@@ -157,6 +157,7 @@ class LaneSurvey {
   unsigned cost = 0;      // instructions of the formulas
   unsigned loads = 0;     // of more than one element
   bool fetches = false;   // ahead, by instructions
+  bool waits = false;     // for the divider
   int tree = 0;           // the class of the loop's tree
   bool straight = true;   // no control flow inside, and no lane's address is computed from data
   bool branches = false;  // control flow that is more than a mask, except Whiles that compute
@@ -250,6 +251,7 @@ class LaneSurvey {
       const DType in = type(instr.args[info(instr.op).rule == TypeRule::Select ? 1 : 0]);
       const std::string symbol = formula_symbol(instr.op, in);
       cost += length(symbol) + length(symbol + "_re") + length(symbol + "_im");
+      waits |= divides(instr.op) || instr.op == Op::Sqrt;
     } else if (instr.kind == InstrKind::Cast) {  // loads are no part of a chain, locals registers
       cost += 2;
     } else if (instr.kind == InstrKind::Load) {
@@ -315,7 +317,8 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
   const bool is_part = !vector_loop.reductions.empty() && !vector_loop.parallel &&
                        !isa<ConstantInt>(value(vector_loop.args[0]).part[0].scalar);
   const bool only_moves = kernel_.from_own_cache && machine_.vector_bytes == line_bytes &&
-                          survey.straight && survey.loads > 1 && survey.cost <= slightest_body;
+                          survey.straight && survey.loads > 1 && !survey.waits &&
+                          survey.cost <= slightest_body;
   only_moves_ = only_moves_.value_or(true) && only_moves;
   if (survey.cost <= light_body) {
     const bool is_far = survey.fetches && survey.cost <= lightest_body && !only_moves;

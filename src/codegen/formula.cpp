@@ -28,8 +28,8 @@ using namespace llvm;
 class Widening {
  public:
   Widening(Function& formula, std::span<const FormulaArgument> arguments, unsigned lanes,
-           Builder& builder, bool has_avx512)
-      : formula_(formula), lanes_(lanes), builder_(builder), has_avx512_(has_avx512) {
+           Builder& builder, Formulas::Target target)
+      : formula_(formula), lanes_(lanes), builder_(builder), target_(target) {
     check(formula.arg_size() == arguments.size(), "a formula gets as many arguments as it takes");
     for (unsigned k = 0; k < arguments.size(); ++k) {
       const FormulaArgument& given = arguments[k];
@@ -215,7 +215,7 @@ class Widening {
     auto* table = dyn_cast<Constant>(in.getVectorOperand());
     check(table != nullptr, "a formula looks up in constants");
     Value* place = uniform ? scalar(in.getIndexOperand()) : vector(in.getIndexOperand());
-    if (!uniform && has_avx512_ && is_permutable(*table, lanes_))
+    if (!uniform && target_.has_avx512 && is_permutable(*table, lanes_))
       return permuted(builder_, *table, place);
     Module& module = *builder_.GetInsertBlock()->getModule();
     // An array: a vector would ask for more alignment than the code itself has.
@@ -256,21 +256,24 @@ class Widening {
     }
     if (!uniform)
       for (Type*& overload : overloads) overload = FixedVectorType::get(overload, lanes_);
-    Function* callee =
-        Intrinsic::getOrInsertDeclaration(builder_.GetInsertBlock()->getModule(), id, overloads);
+    if (id == Intrinsic::fmuladd && !target_.has_fused_multiply_add)
+      return builder_.CreateFAdd(builder_.CreateFMul(operands[0], operands[1]), operands[2]);
+    Function* callee = Intrinsic::getOrInsertDeclaration(
+        builder_.GetInsertBlock()->getModule(), id == Intrinsic::fmuladd ? Intrinsic::fma : id,
+        overloads);
     return builder_.CreateCall(callee, operands);
   }
 
   Function& formula_;
   unsigned lanes_;
   Builder& builder_;
-  bool has_avx512_;
+  Formulas::Target target_;
   DenseMap<Value*, Mapped> mapped_;
 };
 
 }  // namespace
 
-Formulas::Formulas(llvm::LLVMContext& context, bool has_avx512) : has_avx512_(has_avx512) {
+Formulas::Formulas(llvm::LLVMContext& context, Target target) : target_(target) {
   const std::span<const char> bytes = formula_bitcode();
   auto buffer = llvm::MemoryBuffer::getMemBuffer({bytes.data(), bytes.size()}, "formulas",
                                                  /*RequiresNullTerminator=*/false);
@@ -281,6 +284,29 @@ Formulas::Formulas(llvm::LLVMContext& context, bool has_avx512) : has_avx512_(ha
 }
 
 llvm::Function* Formulas::find(const std::string& symbol) {
+  llvm::Function* formula = materialized(symbol);
+  if (!formula || target_.has_fused_multiply_add) return formula;
+  // "frit_Exp_d" of "frit_Exp_d_ordinary"
+  const std::string family = symbol.substr(0, symbol.find('_', symbol.find('_', 5) + 1));
+  const auto known = families_.find(family);
+  const bool asks = known != families_.end() ? known->second : asks_for_fused(family);
+  families_.emplace(family, asks);
+  return asks ? nullptr : formula;
+}
+
+bool Formulas::asks_for_fused(const std::string& family) {
+  for (const char* of_family : {"", "_re", "_im", "_rare"}) {
+    const llvm::Function* formula = materialized(family + of_family);
+    if (!formula) continue;
+    for (const llvm::Instruction& in : llvm::instructions(*formula)) {
+      const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&in);
+      if (call && call->getIntrinsicID() == llvm::Intrinsic::fma) return true;
+    }
+  }
+  return false;
+}
+
+llvm::Function* Formulas::materialized(const std::string& symbol) {
   llvm::Function* formula = module_->getFunction(symbol);
   if (!formula) return nullptr;
   if (llvm::Error error = formula->materialize())
@@ -290,7 +316,7 @@ llvm::Function* Formulas::find(const std::string& symbol) {
 
 llvm::Value* Formulas::widen(llvm::Function& formula, std::span<const FormulaArgument> arguments,
                              unsigned lanes, Builder& builder) {
-  return Widening(formula, arguments, lanes, builder, has_avx512_).run();
+  return Widening(formula, arguments, lanes, builder, target_).run();
 }
 
 unsigned length_of(const llvm::Function& formula) { return formula.getInstructionCount(); }

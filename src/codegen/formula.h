@@ -1,6 +1,7 @@
 // formula.h: reads the op table's formulas and widens scalar straight-line code to vectors.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,10 +22,14 @@ struct FormulaArgument {
 
 class Formulas {
  public:
-  // With AVX-512 look-ups in tables are permutations.
-  Formulas(llvm::LLVMContext& context, bool has_avx512);
+  struct Target {
+    bool has_avx512 = false;  // look-ups in tables are permutations
+    bool has_fused_multiply_add = true;
+  };
+  Formulas(llvm::LLVMContext& context, Target target);
 
-  // nullptr where the table has no such formula.
+  // nullptr where the table has no such formula, or the op's formula asks for fma and the target
+  // hasn't got it.
   llvm::Function* find(const std::string& symbol);
 
   // The formula's result for these arguments, emitted at `builder`. A vector of `lanes` elements if
@@ -34,8 +39,12 @@ class Formulas {
                      unsigned lanes, Builder& builder);
 
  private:
+  llvm::Function* materialized(const std::string& symbol);
+  bool asks_for_fused(const std::string& family);
+
   std::unique_ptr<llvm::Module> module_;
-  bool has_avx512_;
+  Target target_;
+  std::map<std::string, bool> families_;  // of an op and a type: whether one of it asks for fma
 };
 
 // Instructions of a formula, as an estimate of its cost.

@@ -23,8 +23,7 @@
 namespace frit::codegen {
 namespace {
 
-// LLVM would end the process. After this exception its state is not to be trusted: see
-// LlvmJit::compile.
+// LLVM would end the process. After this exception its state is not to be trusted.
 struct FatalError : InternalError {
   using InternalError::InternalError;
 };
@@ -35,7 +34,7 @@ void on_fatal_error(void*, const char* reason, bool) {
 class LlvmJit final : public Jit {
   template <class Stages>
   auto guarded(Stages&& stages) {
-    check(!broken_, "LLVM has not failed before");
+    check(!broken_, "a jit that is broken is not used");
     const llvm::ScopedFatalErrorHandler handler(on_fatal_error);
     try {
       return stages();
@@ -46,7 +45,11 @@ class LlvmJit final : public Jit {
   }
 
  public:
-  LlvmJit() : formulas_(context_, native_.machine().has_avx512) {}
+  LlvmJit()
+      : formulas_(context_, {.has_avx512 = native_.machine().has_avx512,
+                             .has_fused_multiply_add = native_.machine().has_fused_multiply_add}) {}
+
+  bool is_broken() const override { return broken_; }
 
   Code compile(const Kernel& kernel, Effort effort) override {
     return guarded([&] {
@@ -61,7 +64,7 @@ class LlvmJit final : public Jit {
       if (!ptx_) ptx_ = std::make_unique<Ptx>();
       llvm::Module module("kernel", context_);
       ptx_->prepare(module);
-      GridCode code = emit_grid(kernel, formulas_, module);
+      GridCode code = emit_grid(kernel, formulas_of_grids(), module);
       if (!code.why_not.empty()) return code;
       check_module(module);
       code.text = ptx_->generate(module);
@@ -99,6 +102,12 @@ class LlvmJit final : public Jit {
     check_module(*module);
     return {std::move(module), std::move(emitted)};
   }
+  Formulas& formulas_of_grids() {
+    if (native_.machine().has_fused_multiply_add) return formulas_;
+    if (!fused_formulas_)
+      fused_formulas_ = std::make_unique<Formulas>(context_, Formulas::Target());
+    return *fused_formulas_;
+  }
   // Costs a tenth of a compile, so only where FRIT_CHECK_LLVM asks for it: the tests do.
   static void check_module(const llvm::Module& module) {
     static const bool wanted = std::getenv("FRIT_CHECK_LLVM") != nullptr;
@@ -111,7 +120,8 @@ class LlvmJit final : public Jit {
   llvm::LLVMContext context_;
   Native native_;
   Formulas formulas_;
-  std::unique_ptr<Ptx> ptx_;  // null: not needed so far
+  std::unique_ptr<Formulas> fused_formulas_;  // where formulas_ has none with fma
+  std::unique_ptr<Ptx> ptx_;                  // null: not needed so far
   bool broken_ = false;
 };
 

@@ -426,6 +426,8 @@ Statistics statistics() {
   const CompilerStatistics compiler = Engine::get().compiler_statistics();
   s.kernels_compiled = compiler.compiled;
   s.kernels_loaded = compiler.loaded_from_disk;
+  s.kernels_failed = compiler.failed;
+  s.compile_failure = compiler.failure;
   s.compile_seconds = compiler.compile_seconds;
   return s;
 }

@@ -108,8 +108,8 @@ struct NarrowDivision {
  private:
   static T quotient_of(T x, Quotient<T> inverse) {
     using F = Quotient<T>;
-    F down = fused_multiply_add(absolute(inverse), (F)0.5, (F)-0.5);
-    F rounded = fused_multiply_add((F)x, inverse, down) + Exponential<F>::rounder;
+    F down = multiply_add(absolute(inverse), (F)0.5, (F)-0.5);
+    F rounded = multiply_add((F)x, inverse, down) + Exponential<F>::rounder;
     return (T)bits_of(rounded);  // the integer stands in the low bits
   }
   // Of bytes many more fit a vector as products with 2^16 / y, rounded up, by its halves. (This

@@ -3,8 +3,13 @@
 // Compiled by clang only. Everything above it (formula.h, mathematics.h) is a chain of these
 // operations and selects: no branch, no table but by look_up, no library: so code generators can
 // widen it to vectors and every tier gives the same bits. fma is used: it is one operation with one
-// result on every machine (in hardware from x86-64-v3 and on Arm).
+// result on every machine (in hardware from x86-64-v3 and on Arm; elsewhere code generators leave a
+// formula with fma to the ready-made loops).
 #pragma once
+
+#if defined(FRIT_LEVEL) && defined(__x86_64__) && !defined(__FMA__)
+#include "ops/software_fma.h"
+#endif
 
 namespace frit::formula {
 // Internal linkage: the same functions are compiled for several instruction sets, and the linker
@@ -82,8 +87,18 @@ inline double round_to_zero(double x) { return __builtin_trunc(x); }
 inline float round_to_zero(float x) { return __builtin_truncf(x); }
 inline double round_to_even(double x) { return __builtin_rint(x); }
 inline float round_to_even(float x) { return __builtin_rintf(x); }
+#if defined(FRIT_LEVEL) && defined(__x86_64__) && !defined(__FMA__)
+using software::fused_multiply_add;
+#else
 inline double fused_multiply_add(double x, double y, double z) { return __builtin_fma(x, y, z); }
 inline float fused_multiply_add(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+#endif
+// x * y + z, rounded once or twice, as the machine likes it: where that makes no difference.
+template <class F>
+F multiply_add(F x, F y, F z) {
+#pragma clang fp contract(on)
+  return x * y + z;
+}
 
 // Both values are computed: a ?: of longer expressions may become a branch.
 template <class T>

@@ -1,6 +1,7 @@
 // math_library.cpp: C's functions, and NumPy's loops, in the form of ready-made loops.
 #include "ops/math_library.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cfenv>
@@ -65,6 +66,10 @@ template <double (*function)(double, double)>
 CFunction two(Op op) {
   return {op, DType::Float64, of_two<double, function>, reinterpret_cast<const void*>(function)};
 }
+template <float (*function)(float)>
+CFunction one_float(Op op) {
+  return {op, DType::Float32, of_one<float, function>, reinterpret_cast<const void*>(function)};
+}
 template <float (*function)(float, float)>
 CFunction two_floats(Op op) {
   return {op, DType::Float32, of_two<float, function>, reinterpret_cast<const void*>(function)};
@@ -85,6 +90,26 @@ const CFunction* c_function(Op op, DType in) {
   for (const CFunction& f : functions)
     if (f.op == op && f.in == in) return &f;
   return nullptr;
+}
+
+// Those of floats, which Python has none of.
+const CFunction* c_function_of_floats(Op op) {
+  static const CFunction functions[] = {
+      one_float<std::exp>(Op::Exp),       one_float<std::exp2>(Op::Exp2),
+      one_float<std::expm1>(Op::Expm1),   one_float<std::log>(Op::Log),
+      one_float<std::log2>(Op::Log2),     one_float<std::log10>(Op::Log10),
+      one_float<std::log1p>(Op::Log1p),   one_float<std::cbrt>(Op::Cbrt),
+      one_float<std::erf>(Op::Erf),       one_float<std::sin>(Op::Sin),
+      one_float<std::cos>(Op::Cos),       one_float<std::tan>(Op::Tan),
+      one_float<std::asin>(Op::Arcsin),   one_float<std::acos>(Op::Arccos),
+      one_float<std::atan>(Op::Arctan),   two_floats<std::atan2>(Op::Arctan2),
+      one_float<std::sinh>(Op::Sinh),     one_float<std::cosh>(Op::Cosh),
+      one_float<std::tanh>(Op::Tanh),     one_float<std::asinh>(Op::Arcsinh),
+      one_float<std::acosh>(Op::Arccosh), one_float<std::atanh>(Op::Arctanh),
+      two_floats<std::hypot>(Op::Hypot),  two_floats<std::pow>(Op::Power),
+  };
+  const auto* const found = std::ranges::find(functions, op, &CFunction::op);
+  return found != std::end(functions) ? found : nullptr;
 }
 
 // ---- flags --------------------------------------------------------------------------------------
@@ -184,6 +209,13 @@ Loop loop(MathLibrary library, Op op, DType in) {
   if (library == MathLibrary::NumPy)
     if (const Loop found = loop_of_numpy(op, in)) return found;
   return loop(op, in);
+}
+
+Loop loop_without_fused(Op op, DType in) {
+  if (op == Op::Square || op == Op::Sqrt) return nullptr;  // no more than a machine's operation
+  const CFunction* const found =
+      in == DType::Float32 ? c_function_of_floats(op) : c_function(op, in);
+  return found ? found->loop : nullptr;
 }
 
 const void* function_of_numbers(MathLibrary library, Op op, DType in) {

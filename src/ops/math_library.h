@@ -28,6 +28,9 @@ bool has_function(MathLibrary library, Op op, DType in);
 
 // The library's function; Frit's own, where it has none for this op and type.
 Loop loop(MathLibrary library, Op op, DType in);
+// For processors without fma, on which our own formulas take ten times as long: C's function, which
+// is NumPy's there. null: there is none.
+Loop loop_without_fused(Op op, DType in);
 // The library's function itself, T(T) or T(T, T), where T is the type of `in`; null: there is only
 // a loop. A library has it on all machines or on none.
 const void* function_of_numbers(MathLibrary library, Op op, DType in);

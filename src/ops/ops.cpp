@@ -9,6 +9,7 @@
 
 #include "ops/level.h"
 #include "ops/loops.h"
+#include "ops/math_library.h"
 
 namespace frit {
 
@@ -408,8 +409,22 @@ const LoopTable* loops_of(std::string_view level) {
 
 namespace {
 
+// Processors below x86-64-v3 have no fma.
+LoopTable with_cs_functions(LoopTable table) {
+  for (int op = 0; op < op_count; ++op)
+    for (const DType in : {DType::Float32, DType::Float64})
+      if (const Loop by_c = loop_without_fused(static_cast<Op>(op), in))
+        table.elementwise[op][static_cast<int>(in)] = by_c;
+  return table;
+}
+
 const LoopTable& best_loops() {
-  static const LoopTable* const best = loops_of(cpu_level());
+  static const LoopTable* const best = [] {
+    const LoopTable* const own = loops_of(cpu_level());
+    if (cpu_level() != "v2") return own;
+    static const LoopTable by_c = with_cs_functions(*own);
+    return &by_c;
+  }();
   return *best;
 }
 

@@ -61,6 +61,8 @@ nb::dict statistics_as_dict() {
   d["numpy_calls"] = numpy_calls;
   d["kernels_compiled"] = s.kernels_compiled;
   d["kernels_loaded"] = s.kernels_loaded;
+  d["kernels_failed"] = s.kernels_failed;
+  d["compile_failure"] = s.compile_failure;
   d["bytes_live"] = s.bytes_live;
   d["bytes_peak"] = s.bytes_peak;
   d["bytes_cached"] = s.bytes_cached;

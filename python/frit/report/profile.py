@@ -56,6 +56,7 @@ class Report:
             *_device(s),
             f"compiler   {s['kernels_compiled']:,} kernels in {s['compile_seconds']:.3f} s, "
             f"{s['kernels_loaded']:,} from the disk cache",
+            *_failures(s),
             f"memory     {_mib(s['bytes_peak'])} at most, {_mib(s['bytes_live'])} now, "
             f"{_mib(s['bytes_cached'])} kept for reuse",
             f"fallbacks  {sum(f.count for f in self.fallbacks):,} calls done by NumPy, "
@@ -68,6 +69,13 @@ class Report:
         if len(shown) < len(self.fallbacks):
             text.append(f"  ... and {len(self.fallbacks) - len(shown)} more: frit.report()")
         return "\n".join(text)
+
+
+def _failures(statistics: dict[str, Any]) -> list[str]:
+    count = statistics["kernels_failed"]
+    if not count:
+        return []
+    return [f"           {count:,} stay interpreted: {statistics['compile_failure']}"]
 
 
 def _line(site: Any) -> str:

@@ -96,9 +96,21 @@ class CompileService final : public Compiler {
       }
       ExitGuard::instance().arm();
     }
-    auto result = use(*jit_);
-    ExitGuard::instance().arm();
-    return result;
+    try {
+      auto result = use(*jit_);
+      ExitGuard::instance().arm();
+      return result;
+    } catch (...) {
+      if (jit_->is_broken()) leave_jit();
+      throw;
+    }
+  }
+  // One kernel that LLVM can't do is no reason to interpret all others; many are.
+  void leave_jit() {
+    static_cast<void>(jit_.release());
+    constexpr int most = 8;
+    if (++jits_left_ == most)
+      jit_failure_ = "the compiled tier is not available: LLVM has failed too often";
   }
 
  public:
@@ -307,10 +319,12 @@ class CompileService final : public Compiler {
     }
     const auto start = std::chrono::steady_clock::now();
     std::optional<codegen::Code> code;
+    std::string failure;
     try {
       code =
           with_jit([&](codegen::Jit& jit) { return jit.compile(request.kernel, request.effort); });
-    } catch (const std::exception&) {  // the slot stays empty: the interpreter goes on
+    } catch (const std::exception& error) {  // the slot stays empty: the interpreter goes on
+      failure = error.what();
     }
     if (code) disk_.store(*request.key, *code);
     lock.lock();
@@ -320,9 +334,11 @@ class CompileService final : public Compiler {
     request.entry->compile_seconds = seconds;
     try {
       if (code) publish(*code, *request.entry);
-    } catch (const std::exception&) {
+    } catch (const std::exception& error) {
+      failure = error.what();
       code.reset();
     }
+    if (!code && statistics_.failed == 0) statistics_.failure = std::move(failure);
     if (request.effort == codegen::Effort::Thorough)
       statistics_.improved += code ? 1 : 0;
     else
@@ -356,6 +372,7 @@ class CompileService final : public Compiler {
 
   std::unique_ptr<codegen::Jit> jit_;
   std::string jit_failure_;
+  int jits_left_ = 0;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ struct CompilerStatistics {
   std::int64_t compiled = 0, loaded_from_disk = 0, failed = 0;
   std::int64_t improved = 0;  // compiled a second time, to faster code
   double compile_seconds = 0;
+  std::string failure;  // why the first that has failed did
 };
 
 // The compile service. LLVM lives in libfrit_jit, which is opened on the first request that misses

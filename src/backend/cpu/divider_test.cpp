@@ -19,7 +19,10 @@ using Values = std::vector<double>;
 class Divider : public ::testing::Test {
  protected:
   void SetUp() override { set_tier(Tier::Compiled); }
-  void TearDown() override { set_tier(Tier::Automatic); }
+  void TearDown() override {
+    set_tier(Tier::Automatic);
+    EXPECT_EQ(statistics().kernels_failed, 0) << statistics().compile_failure;
+  }
 };
 
 Array array_of(const Values& values) {
@@ -187,6 +190,18 @@ TEST_F(Divider, quotients_beside_others_out_of_range) {
     ys[k] = k % 11 == 0 ? odd[k / 11 % odd.size()] : 3.0 + static_cast<double>(k % 100);
   }
   expect_quotients(xs, ys);
+}
+
+// What the core's own cache holds is computed by several vectors at a time.
+TEST_F(Divider, quotients_of_few) {
+  for (const std::size_t count : {9'000, 20'000, 50'000}) {
+    Values xs(count), ys(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      xs[k] = 1.0 + static_cast<double>(k);
+      ys[k] = 3.0 + static_cast<double>(k % 100);
+    }
+    expect_quotients(xs, ys);
+  }
 }
 
 TEST_F(Divider, quotients_by_one_divisor) {
