@@ -42,8 +42,16 @@ inline int exponent_of(double x) {
 // Of sizes with which nothing here overflows or loses digits.
 inline bool is_middling(double x) { return (unsigned)(exponent_of(x) + 400) < 800; }
 
+// What follows from it is computed in its branch only: of infinite numbers it would be invalid.
+template <class F>
+F here(F x) {
+  __asm__ volatile("" : "+x"(x));
+  return x;
+}
+
 inline double fused_multiply_add(double x, double y, double z) {
   if (is_middling(x) && is_middling(y) && exponent_of(z) < 900) {
+    x = here(x), z = here(z);
     const Parts xy = product(x, y), first = sum(z, xy.low), second = sum(xy.high, first.high);
     return second.high + rounded_to_odd(sum(first.low, second.low));
   }
@@ -55,7 +63,7 @@ inline double fused_multiply_add(double x, double y, double z) {
 inline float fused_multiply_add(float x, float y, float z) {
   const double xy = (double)x * (double)y, whole = xy + (double)z;
   if (exponent_of(whole) == 1024) return (float)whole;
-  return (float)rounded_to_odd(sum(xy, (double)z));
+  return (float)rounded_to_odd(sum(here(xy), (double)here(z)));
 }
 
 }  // namespace software
