@@ -361,10 +361,10 @@ struct Statistics {
   std::int64_t swept_launches = 0;  // of these, those that went over their arrays together
   std::int64_t kernels_compiled = 0, kernels_loaded = 0, kernels_failed = 0;
   std::int64_t bytes_live = 0, bytes_peak = 0, bytes_cached = 0;
-  double eval_seconds = 0;     // of all evals
-  double plan_seconds = 0;     // making plans
-  double lookup_seconds = 0;   // finding plans again
-  double compile_seconds = 0;  // on the compile thread
+  double eval_seconds = 0;      // of all evals
+  double plan_seconds = 0;      // making plans
+  double lookup_seconds = 0;    // finding plans again
+  double compile_seconds = 0;   // on the compile thread
   std::string compile_failure;  // why the first of kernels_failed did
 };
 Statistics statistics();

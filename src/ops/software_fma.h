@@ -1,10 +1,10 @@
-// software_fma.h: fma on processors without it, rounded once. C's own changes the rounding mode twice
-// for each, a thousand cycles.
+// software_fma.h: fma on processors without it, rounded once. C's own changes the rounding mode
+// twice for each, a thousand cycles.
 //
 // The product is taken apart into two numbers (Dekker: A floating-point technique for extending the
 // available precision, 1971), the sum of the three into a number and a rest that is rounded to odd,
-// so that the last addition rounds as if it knew all digits (Boldo and Melquiond: Emulation of a FMA
-// and correctly rounded sums: proved algorithms using rounding to odd, 2008).
+// so that the last addition rounds as if it knew all digits (Boldo and Melquiond: Emulation of a
+// FMA and correctly rounded sums: proved algorithms using rounding to odd, 2008).
 #pragma once
 
 namespace frit::formula {
