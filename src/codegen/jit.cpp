@@ -1,6 +1,8 @@
 // jit.cpp: Kernel -> Code: the stages in order: emit, optimize, generate.
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -28,7 +30,9 @@ struct FatalError : InternalError {
   using InternalError::InternalError;
 };
 void on_fatal_error(void*, const char* reason, bool) {
-  throw FatalError(std::string("frit: internal error: LLVM: ") + reason);
+  std::string_view words = reason;
+  while (words.ends_with('\n')) words.remove_suffix(1);
+  throw FatalError(std::string("frit: internal error: LLVM: ").append(words));
 }
 
 class LlvmJit final : public Jit {
