@@ -61,7 +61,8 @@ inline double fused_multiply_add(double x, double y, double z) {
 
 // The product of two floats is a double; so is their sum, but for what it is off by.
 inline float fused_multiply_add(float x, float y, float z) {
-  const double xy = (double)x * (double)y, whole = xy + (double)z;
+  if (z != z) return z;  // also of 0 * infinity, without a flag
+  const double xy = (double)here(x) * (double)y, whole = xy + (double)z;
   if (exponent_of(whole) == 1024) return (float)whole;
   return (float)rounded_to_odd(sum(here(xy), (double)here(z)));
 }

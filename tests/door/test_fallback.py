@@ -603,3 +603,12 @@ def test_what_numpy_refuses_is_refused(call):
     with pytest.raises(expected.type) as ours:
         call(np)
     assert str(ours.value) == str(expected.value)
+
+
+def test_the_report_says_which_kernels_stay_interpreted_and_why():
+    from frit import _core
+    from frit.report.profile import Report
+
+    counters = {**_core.statistics(), "kernels_failed": 2, "compile_failure": "too wide"}
+    assert "2 stay interpreted: too wide" in str(Report(counters, []))
+    assert "interpreted:" not in str(Report({**counters, "kernels_failed": 0}, []))
