@@ -324,7 +324,7 @@ def mirrored(n):
             for divisor in range(999, 99, -1):
                 if number % divisor == 0 and number // divisor < 1000:
                     return number
-for n in range(20000, 30000, 100):
+for n in range(20000, 21000, 100):  # of no more, the inner loop would be worth it
     found = mirrored(n)
 print(found)
 if "frit" in sys.modules:
