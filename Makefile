@@ -66,9 +66,7 @@ RECORDED := tests/door tests/core tests/traps tests/pykokkos tests/loops
 
 nightly: test lint asan tsan wheel
 	FRIT_TEST_RECORDED=1 $(PYTEST) $(RECORDED) -n $(PYTEST_JOBS)
-	for cpu in v3 v2; do \
-	  FRIT_CPU=$$cpu $(PYTEST) tests/traps tests/core tests/pykokkos tests/loops -n $(PYTEST_JOBS) || exit 1; \
-	done
+	FRIT_CPU=v3 $(PYTEST) tests/traps tests/core tests/pykokkos tests/loops -n $(PYTEST_JOBS)
 	FRIT_FUZZ_PROGRAMS=200000 $(PYTEST) tests/fuzz tests/pykokkos/test_kernel_programs.py -n $(PYTEST_JOBS)
 	FRIT_FUZZ_PROGRAMS=20000 $(PYTEST) $(LOOP_FUZZ) -n $(PYTEST_JOBS)
 
