@@ -158,8 +158,9 @@ void Emitter::raise_overflow() {
 }
 
 // Lanes that are not active must not raise flags. Sums and products of what other operations made
-// stay as they are: they are the bulk of a masked loop, and raise a flag only from extreme values.
-// Where perhaps no lane is active not even those. `varies`: one of the operands does.
+// stay as they are: they are the bulk of a masked loop, and raise a flag only from extreme values,
+// which the engine judges by them (FlagJudge, engine/nest_replay.h). Where perhaps no lane is
+// active not even those. `varies`: one of the operands does.
 Emitted Emitter::harmless(Op op, DType in, const Emitted& operand, bool varies) {
   const std::string symbol = formula_symbol(op, in);
   Function* formula = formulas_.find(symbol);

@@ -25,7 +25,7 @@ namespace frit {
 namespace {
 
 // Opens libfrit_jit, and with it LLVM.
-std::unique_ptr<codegen::Jit> open_jit(const std::string& path) {
+std::unique_ptr<codegen::Jit> open_libfrit_jit(const std::string& path) {
   try {
     return std::unique_ptr<codegen::Jit>(
         find_function<decltype(&frit_make_jit)>(path, "frit_make_jit")());
@@ -89,7 +89,7 @@ class CompileService final : public Compiler {
     if (!jit_) {
       if (!jit_failure_.empty()) throw DeviceError(jit_failure_);
       try {
-        jit_ = open_jit(jit_path_);
+        jit_ = open_jit_();
       } catch (const std::exception& error) {
         jit_failure_ = error.what();
         throw;
@@ -114,10 +114,12 @@ class CompileService final : public Compiler {
   }
 
  public:
-  CompileService()
+  explicit CompileService(OpenJit open_jit)
       : jit_path_(path_beside_libfrit("libfrit_jit.so")),
+        open_jit_(std::move(open_jit)),
         disk_({.folder = store_folder_from_environment(),
                .identity = cpu::code_identity(jit_path_)}) {
+    if (!open_jit_) open_jit_ = [this] { return open_libfrit_jit(jit_path_); };
     ExitGuard::instance().add(this);
   }
   ~CompileService() override {
@@ -359,6 +361,7 @@ class CompileService final : public Compiler {
   }
 
   const std::string jit_path_;
+  OpenJit open_jit_;
   cpu::DiskCache disk_;
   std::unique_ptr<Sync> sync_ = std::make_unique<Sync>();
   // By serialize(kernel); its keys stay where they are.
@@ -377,6 +380,8 @@ class CompileService final : public Compiler {
 
 }  // namespace
 
-std::unique_ptr<Compiler> make_compiler() { return std::make_unique<CompileService>(); }
+std::unique_ptr<Compiler> make_compiler(OpenJit open_jit) {
+  return std::make_unique<CompileService>(std::move(open_jit));
+}
 
 }  // namespace frit

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/cpu/cpu.h"
+#include "ir/error.h"
 #include "ir/testing_cases.h"
 
 namespace frit {
@@ -58,6 +59,59 @@ TEST(Compiler, grids_are_kept_on_the_disk) {
     EXPECT_EQ(made[0][k].why_not, made[1][k].why_not);
     EXPECT_EQ(made[0][k].strides, made[1][k].strides);
   }
+}
+
+// LLVM gives up in the middle of one kernel.
+class JitThatBreaks final : public codegen::Jit {
+ public:
+  explicit JitThatBreaks(int good) : good_(good) {}
+  ~JitThatBreaks() override { EXPECT_FALSE(broken_) << "destroyed after it has broken"; }
+  codegen::Code compile(const Kernel&, codegen::Effort) override {
+    EXPECT_FALSE(broken_) << "used after it has broken";
+    broken_ = good_-- == 0;
+    if (broken_) throw InternalError("frit: internal error: LLVM: no way to do this");
+    codegen::Code code;
+    code.bytes = std::string(64, '\xc3');  // returns
+    return code;
+  }
+  codegen::GridCode compile_grid(const Kernel&) override { return {}; }
+  std::string llvm_text(const Kernel&, codegen::Effort) override { return {}; }
+  std::string assembly(const Kernel&, codegen::Effort) override { return {}; }
+  bool is_broken() const override { return broken_; }
+
+ private:
+  int good_;
+  bool broken_ = false;
+};
+
+CompilerStatistics after_requests(std::uint64_t count, int good_kernels_per_jit, int* opened) {
+  setenv("FRIT_CACHE", "0", 1);
+  const std::unique_ptr<Compiler> compiler = make_compiler([=] {
+    ++*opened;
+    return std::make_unique<JitThatBreaks>(good_kernels_per_jit);
+  });
+  unsetenv("FRIT_CACHE");
+  for (std::uint64_t seed = 1; seed <= count; ++seed)
+    compiler->request(frit::testing::RandomCase(seed).make().kernel);
+  compiler->wait();
+  return compiler->statistics();
+}
+
+TEST(Compiler, a_kernel_that_llvm_cannot_do_leaves_the_others_compiled) {
+  int opened = 0;
+  const CompilerStatistics statistics = after_requests(12, 3, &opened);
+  EXPECT_EQ(opened, 3);
+  EXPECT_EQ(statistics.compiled, 9);
+  EXPECT_EQ(statistics.failed, 3);
+  EXPECT_EQ(statistics.failure, "frit: internal error: LLVM: no way to do this");
+}
+
+TEST(Compiler, an_llvm_that_fails_at_everything_is_given_up) {
+  int opened = 0;
+  const CompilerStatistics statistics = after_requests(20, 0, &opened);
+  EXPECT_EQ(opened, 8);
+  EXPECT_EQ(statistics.compiled, 0);
+  EXPECT_EQ(statistics.failed, 20);
 }
 
 }  // namespace

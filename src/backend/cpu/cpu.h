@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "backend/backend.h"
@@ -52,6 +53,8 @@ class Compiler {
   virtual std::string assembly(const Kernel& kernel) = 0;
 };
 
-std::unique_ptr<Compiler> make_compiler();
+// `open_jit` is called when one is needed, again after one has broken. Without it: libfrit_jit's.
+using OpenJit = std::function<std::unique_ptr<codegen::Jit>()>;
+std::unique_ptr<Compiler> make_compiler(OpenJit open_jit = {});
 
 }  // namespace frit
