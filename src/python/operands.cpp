@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/layout.h"
 #include "python/interop.h"
 #include "python/numpy_api.h"
 #include "python/sequences.h"
@@ -239,11 +240,20 @@ void check_writable(ArrayObject& object) {
   if (object.read_only || !object.array.writable()) throw Unfit{"the array is read-only"};
 }
 
+// Where NumPy takes them for apart it writes all of the output before it raises an error; where
+// not, it computes into a copy, which an error leaves behind. Which of them it does with arrays
+// whose bounds overlap hangs on how far it looks: it is left to NumPy.
 void check_errors_in_place(const Array& input, const Array& target) {
-  if (!float_errors_are_immediate || !input.same_base(target)) return;
-  const bool same = input.layout() == target.layout() && input.offset() == target.offset();
-  if (!same && may_share_memory(input, target))
-    throw Unfit{"an error leaves an overlapping output alone"};
+  if (!float_errors_are_immediate) return;
+  if (input.same_base(target)) {
+    if (input.layout() == target.layout() && input.offset() == target.offset()) return;
+    const ByteRange read = byte_range(*input.layout()), written = byte_range(*target.layout());
+    const std::int64_t ahead = target.offset() - input.offset();
+    if (read.high <= ahead + written.low || ahead + written.high <= read.low) return;
+  } else if (!may_share_memory(input, target)) {
+    return;
+  }
+  throw Unfit{"an error leaves an overlapping output alone"};
 }
 
 Array target_operand(PyObject* object) {

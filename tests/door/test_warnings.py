@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 
 import numpy
 import pytest
 
+import frit.numpy
 from frit import _core
 
 SETUP = """
@@ -941,3 +943,39 @@ def test_sums_warn_at_the_programs_lines(python, file):
     lines = python("-m", "frit", program).stderr.splitlines()
     places = [line.split(": ")[0].rpartition(":")[2] for line in lines if "Warning: " in line]
     assert places == ["4", "5", "6"]
+
+
+IN_PLACE = {
+    "remainder": operator.imod,
+    "divide": operator.itruediv,
+    "floor_divide": operator.ifloordiv,
+}
+S = numpy.s_
+PAIRS = [
+    (S[::3, 29:59:3], S[:48:2, 0:10]),  # apart, which NumPy doesn't find out
+    (S[:24, 1::2], S[:24, 0:-1:2]),
+    (S[:35], S[35:]),
+    (S[:35], S[1:36]),
+    (S[::2], S[1::2]),
+    (S[:], S[:]),
+    (S[:], S[::-1]),
+    (S[5], S[60::-1, 5]),
+]
+
+
+@pytest.mark.parametrize(("written", "read"), PAIRS)
+@pytest.mark.parametrize("operation", ["remainder", "divide", "floor_divide"])
+@pytest.mark.parametrize("how", ["in place", "out", "out of a real array"])
+def test_an_error_leaves_an_output_as_numpy_leaves_it(how, operation, written, read):
+    left = []
+    for np in (numpy, frit.numpy):
+        a = np.array(numpy.random.RandomState(585).randint(-9, 10, (70, 61)).astype("f8"))
+        target = a[written]
+        operand = (numpy.asarray(a) if how == "out of a real array" else a)[read]
+        with np.errstate(all="raise"), pytest.raises(FloatingPointError) as error:
+            if how == "in place":
+                IN_PLACE[operation](target, operand)
+            else:
+                getattr(np, operation)(target, operand, out=target)
+        left.append((str(error.value), numpy.asarray(a).tobytes()))
+    assert left[0] == left[1]
