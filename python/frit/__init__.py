@@ -67,11 +67,13 @@ def __dir__() -> list[str]:
 def explain(x: Any = None) -> Any:
     """What would run (pending work) or has run (the last eval) as which kernels, and why not fewer.
 
-    Prints as text; in a notebook it draws the graph if Graphviz is installed. Of a function, class
-    or module: its source, with what each loop became.
+    Prints as text; in a notebook it draws the graph if Graphviz is installed. Of a function,
+    property, class or module: its source, with what each loop became.
     """
     # An attribute of a pending number would compute it.
-    if callable(x) or issubclass(type(x), types.ModuleType):
+    kind = type(x)
+    is_property = issubclass(kind, (property, classmethod)) or kind.__name__ == "cached_property"
+    if callable(x) or is_property or issubclass(kind, types.ModuleType):
         from frit.loops.report import LoopExplanation
 
         return LoopExplanation.of(x)

@@ -13,6 +13,7 @@ import pytest
 
 import frit
 from frit import _activity
+from frit.loops import report
 from frit.loops.find import implicit
 from frit.loops.run import place
 
@@ -678,3 +679,40 @@ def test_what_a_method_reads_and_is_may_change(monkeypatch):
     monkeypatch.setattr(Model.weight, "__code__", (lambda self, x, p=2, *, q=1.0: x + q).__code__)
     found.append(compare())
     assert len(set(map(tuple, found))) == len(found)
+
+
+class Explained:
+    @property
+    @frit.parallelize
+    def in_property(self):
+        for i in range(9):
+            self.a[i] = i
+
+    @functools.cached_property
+    @frit.parallelize
+    def in_cached(self):
+        for i in range(9):
+            self.a[i] = i
+
+    @staticmethod
+    @frit.parallelize
+    def in_static(a):
+        for i in range(9):
+            a[i] = i
+
+    @classmethod
+    @frit.parallelize
+    def in_class(cls, a):
+        for i in range(9):
+            a[i] = i
+
+
+@pytest.mark.parametrize("name", ["in_property", "in_cached", "in_static", "in_class"])
+def test_explain_shows_the_loop_behind_each_kind_of_method(name):
+    member = vars(Explained)[name]
+    for x in (member, getattr(Explained, name)):
+        text = str(frit.explain(x))
+        assert f"def {name}" in text and "for i in range(9):    # Python: " in text
+    assert text in str(frit.explain(Explained))
+    function = report.function_in(member)
+    assert str(frit.explain(functools.partial(function, []))) == text

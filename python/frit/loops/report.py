@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import html
 import inspect
 import linecache
@@ -68,6 +69,19 @@ class Line:
 IN_TURN = "random numbers are drawn one after another"
 
 
+def function_in(x: Any) -> Any:
+    """Of a method, a property or a partial() the function that is called."""
+    while True:
+        if isinstance(x, property):
+            x = x.fget
+        elif isinstance(x, functools.cached_property | functools.partial):
+            x = x.func
+        elif isinstance(x, types.MethodType | staticmethod | classmethod):
+            x = x.__func__
+        else:
+            return x
+
+
 class LoopExplanation:
     """What each loop became. Prints as text; notebooks show the source with the loops coloured."""
 
@@ -98,7 +112,9 @@ class LoopExplanation:
 
     @classmethod
     def of(cls, x: Any) -> LoopExplanation:
-        """Of a function, class or module."""
+        """Of a function, property, class or module."""
+        if not isinstance(x, type):
+            x = function_in(x)
         state = state_of(x)
         if state is not None:
             state.prepare()
@@ -113,14 +129,13 @@ class LoopExplanation:
             return cls(sorted(found, key=_line), _file_of(x), 1)
         if isinstance(x, type):
             return cls.of_class(x)
-        function = getattr(x, "__func__", x)
-        code = getattr(function, "__code__", None)
+        code = getattr(x, "__code__", None)
         if not isinstance(code, types.CodeType):
             return cls([], "", 0, note="it is no function of Python's: it has no loops to look at")
-        found, refused = _loops_of(function)
+        found, refused = _loops_of(x)
         if not (found or refused) and hasattr(x, "__wrapped__"):
             return cls.of(x.__wrapped__)
-        note = "" if found or refused else _note_on(function)
+        note = "" if found or refused else _note_on(x)
         return cls(found, code.co_filename, code.co_firstlineno, refused=refused, note=note)
 
     @classmethod
@@ -130,7 +145,7 @@ class LoopExplanation:
         found: list[Place] = []
         refused: list[Any] = []
         for member in vars(x).values():
-            method = getattr(member, "fget", getattr(member, "__func__", member))
+            method = function_in(member)
             state = state_of(method)
             if state is not None:
                 state.prepare()
