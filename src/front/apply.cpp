@@ -319,9 +319,11 @@ struct Plain {
   const Scalar* numbers[n];        // null: an array
 };
 
-// An array's only element, as a number for arrays of this layout: where it is known by now.
+// An array's only element, as a number for arrays of this layout: where it is known by now. What
+// is_iterated_alone is none.
 bool is_known_number(const Array& a, const Layout& layout) {
-  return a.size() == 1 && a.ndim() <= layout.ndim() && Engine::get().is_ready(a.base());
+  return a.size() == 1 && a.ndim() <= layout.ndim() && Engine::get().is_ready(a.base()) &&
+         (layout.size() > 1 || !is_complex(a.dtype()));
 }
 
 // A number of another type, or one that lies in an array; null where it isn't known.
@@ -533,6 +535,23 @@ Array apply_mixed(Op op, std::span<const Argument> arguments, const Signature& s
   return apply(where_negative ? Op::LogicalOr : Op::Greater, {compared, negative}, plain);
 }
 
+// One element that NumPy's iterator goes to: it is used for arrays of several ranks, for those of
+// two axes and more that have to be converted, and below a mask. Its strides are 0 then, and such
+// complex products aren't fused.
+bool is_iterated_alone(std::span<const Argument> arguments, const Signature& signature,
+                       const ApplyOptions& options) {
+  int rank = options.out ? options.out->ndim() : 0;
+  bool differs = options.where || (options.out && options.out->dtype() != signature.out);
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const Array* a = arguments[k].array;
+    if (!a || a->ndim() == 0) continue;
+    if (a->size() != 1) return false;
+    if (rank == 0) rank = a->ndim();
+    differs |= a->ndim() != rank || (a->ndim() > 1 && a->dtype() != signature.in[k]);
+  }
+  return differs && (!options.out || options.out->size() == 1);
+}
+
 // NumPy's loops fuse complex products, but not into the memory of an only factor, nor where they
 // overwrite what they have read before.
 bool is_unfused_in_place(std::span<const Argument> arguments, const ApplyOptions& options) {
@@ -588,7 +607,8 @@ void check_target(const Array& out, std::span<const Argument> arguments, const A
   const Signature& signature = resolution.signature;
   if (resolution.is_mixed) return apply_mixed(op, arguments, signature, options);
   if ((op == Op::Multiply || op == Op::Square) && is_complex(signature.out) &&
-      is_unfused_in_place(arguments, options))
+      (is_unfused_in_place(arguments, options) ||
+       (op == Op::Multiply && is_iterated_alone(arguments, signature, options))))
     return apply_unfused(op, arguments, signature, options);
   for (const Argument& a : arguments)
     if (a.array) check_array(*a.array);

@@ -227,6 +227,42 @@ def test_products_of_complex_numbers_are_turned_round_where_numpy_does(product, 
     same(results[1], results[0], product)
 
 
+# Whose square is fused or not, by the bits of its real part.
+ONE = 5.357224645987893 * (1 + 1j)
+SINGLES = [
+    lambda np, rank: np.array([ONE] * 9)[4:5].reshape((1,) * rank),
+    lambda np, rank: np.array([ONE] * 9)[7::-3][:1].reshape((1,) * rank),
+    lambda np, rank: np.broadcast_to(np.array(ONE), (1,) * rank),
+    lambda np, rank: np.array([[[ONE] * 2] * 3] * 2)[(slice(1, 2),) * rank + (1,) * (3 - rank)],
+]
+
+
+@pytest.mark.parametrize("left", range(4))
+@pytest.mark.parametrize("right", range(4))
+@pytest.mark.parametrize("dtype", ["F", "D"])
+@pytest.mark.parametrize("how", ["plain", "out", "larger out", "masked", "converted", "in place"])
+def test_one_product_of_complex_numbers_is_rounded_as_numpy_rounds_it(how, dtype, left, right):
+    import frit.numpy
+
+    def bits(np, make_x, make_y):
+        x, y = (m(np, k).astype(dtype, copy=False) for m, k in ((make_x, left), (make_y, right)))
+        out = np.zeros((1,) * (max(left, right) + (how == "larger out")), dtype)
+        if how == "converted":
+            x = x.astype("F" if dtype == "D" else "D")
+        if how == "in place" and left >= right:
+            x = x.copy()
+            x *= y
+            return numpy.asarray(x).tobytes()
+        keywords = {} if how in ("plain", "converted", "in place") else {"out": out}
+        if how == "masked":
+            keywords["where"] = np.ones(out.shape, bool)
+        return numpy.asarray(np.multiply(x, y, **keywords)).tobytes()
+
+    for make_x in SINGLES:
+        for make_y in SINGLES:
+            assert bits(frit.numpy, make_x, make_y) == bits(numpy, make_x, make_y)
+
+
 @pytest.mark.parametrize("method", ["ravel()", "ravel('F')", "ravel('A')", "reshape(-1)"])
 @pytest.mark.parametrize("window", ["", "[::-1]", "[::2]", ".T", "[:, ::-1]", "[:1]", "[:0]"])
 def test_flattening_shares_memory_where_numpy_does(method, window):
