@@ -260,10 +260,11 @@ Array product_and_sum(std::span<const Factor> factors, const Axes& axes, const L
                       DType dtype) {
   // Each step has its number: else the next one would look like a loop's next round.
   std::uint32_t& step = Engine::get().source.inner;
+  const Op multiply = is_complex(dtype) ? Op::MultiplyUnfused : Op::Multiply;
   Array product = window_along(factors[0], order, axes);
   for (const Factor& factor : factors.subspan(1)) {
     ++step;
-    product = apply(Op::Multiply, {product, window_along(factor, order, axes)},
+    product = apply(multiply, {product, window_along(factor, order, axes)},
                     {.signature = Signature{{dtype, dtype}, dtype}});
   }
   const auto sum = [&](std::span<const int> along) {

@@ -580,7 +580,9 @@ void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const 
   Locked lock(Engine::lock());
   if (!a.writable()) throw ValueError("assignment destination is read-only");
   Engine& engine = Engine::get();
-  const Loop combine = loop(op, a.dtype());
+  // NumPy fuses no complex products here.
+  const bool is_product = op == Op::Multiply && is_complex(a.dtype());
+  const Loop combine = loop(is_product ? Op::MultiplyUnfused : op, a.dtype());
   if (!combine || info(op).inputs != 2)
     throw TypeError(text("no native ", info(op).numpy_name, ".at for ", info(a.dtype()).name));
   const OtherSources sources(engine);

@@ -251,10 +251,14 @@ struct Outer {
     const Array& array = array_behind(self);
     const Array& other = other_array(arguments);
     if (array.ndim() != 1 || other.ndim() != 1) throw Unfit{"no plain vectors"};
-    const std::int64_t shape[2] = {array.size(), 1}, strides[2] = {array.strides()[0], 0};
-    const Array column = window(array, shape, strides, array.offset(), array.dtype());
+    const auto matrix = [](const Array& x, std::int64_t rows, std::int64_t columns) {
+      const std::int64_t shape[2] = {rows, columns}, stride = x.strides()[0];
+      const std::int64_t strides[2] = {columns == 1 ? stride : 0, columns == 1 ? 0 : stride};
+      return window(x, shape, strides, x.offset(), x.dtype());
+    };
     note_ufunc("multiply");
-    return new_array(apply(Op::Multiply, {column, other}));
+    return new_array(
+        apply(Op::Multiply, {matrix(array, array.size(), 1), matrix(other, 1, other.size())}));
   }
 };
 
