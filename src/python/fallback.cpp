@@ -9,6 +9,7 @@
 
 #include "python/flat.h"
 #include "python/interop.h"
+#include "python/native.h"
 #include "python/numpy_api.h"
 #include "python/source.h"
 
@@ -476,6 +477,7 @@ void set_stand_in(PyObject* function) { Py_XSETREF(make_stand_in, Py_NewRef(func
 
 PyObject* fall_back(const char* name, PyObject* function, const Arguments& arguments,
                     const char* reason) {
+  leave_to_caller(reason);
   if (reason) {
     note_fallback(name, reason);
     return call_numpy(function, arguments);

@@ -17,6 +17,7 @@
 #include "python/interop.h"
 #include "python/numpy_api.h"
 #include "python/sequences.h"
+#include "python/source.h"
 
 namespace frit::python {
 namespace {
@@ -33,6 +34,9 @@ enum Flag : long {
   gives_dense_array_back = 32,   // the same, where it lies in C order and has axes
   gives_column_array_back = 64,  // the same, where it lies in Fortran's order
   gives_back = gives_array_back | gives_dense_array_back | gives_column_array_back,
+  // It is one call of a method of ours: what that leaves to NumPy, NumPy's function does, at the
+  // caller's line.
+  one_step = 128,
 };
 // Behind the flags: up to how many times as much counts as small.
 constexpr int flag_bits = 8;
@@ -71,6 +75,7 @@ struct NativeObject {
 };
 PyTypeObject* native_type = nullptr;
 PyObject* unfit_class = nullptr;
+thread_local PyObject* function_of_one_step = nullptr;  // borrowed
 
 NativeObject& native_of(PyObject* object) { return *reinterpret_cast<NativeObject*>(object); }
 
@@ -212,6 +217,20 @@ Ref take_shortcut(const NativeObject& self, const Arguments& arguments) {
   return result.get() == Py_NotImplemented ? Ref() : std::move(result);
 }
 
+// While a function of one step runs, in its own frame.
+class InOneStep {
+ public:
+  explicit InOneStep(PyObject* function) : before_(function_of_one_step) {
+    function_of_one_step = function;
+  }
+  InOneStep(const InOneStep&) = delete;
+  InOneStep& operator=(const InOneStep&) = delete;
+  ~InOneStep() { function_of_one_step = before_; }
+
+ private:
+  PyObject* before_;
+};
+
 // Takes the error that is set: why NumPy does the call; empty for an error of the user's.
 std::string take_reason() {
   const bool unfit = PyErr_ExceptionMatches(unfit_class) != 0;
@@ -250,9 +269,12 @@ PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t fla
       numpy_calls = before;  // a choice, which the size makes
       return result;
     }
-    Ref result = kind == Kind::Plain
-                     ? self.ours(arguments)
-                     : wrapped_here().given_back(self.ours(wrapped_here().arguments()));
+    const auto ours = [&](const Arguments& operands) {
+      const InOneStep step((self.flags & one_step) != 0 ? self.ours.object : nullptr);
+      return self.ours(operands);
+    };
+    Ref result = kind == Kind::Plain ? ours(arguments)
+                                     : wrapped_here().given_back(ours(wrapped_here().arguments()));
     if (result) return result.release();
     if (!is_replayed(self)) throw PythonError{};
     const std::string reason = take_reason();
@@ -357,6 +379,17 @@ PyObject* compare(PyObject* self, PyObject* other, int comparison) {
 Py_hash_t hash(PyObject* self) { return PyObject_Hash(native_of(self).function); }
 
 }  // namespace
+
+void leave_to_caller(const char* reason) {
+  if (!function_of_one_step || !PyFunction_Check(function_of_one_step) ||
+      PyFunction_GET_CODE(function_of_one_step) != innermost_code())
+    return;
+  if (reason)
+    PyErr_SetString(unfit_class, reason);
+  else
+    PyErr_SetNone(PyExc_TypeError);  // an error: NumPy has its words
+  throw PythonError{};
+}
 
 void make_native_type(PyObject* module) {
   unfit_class =

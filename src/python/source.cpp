@@ -128,7 +128,7 @@ inline SourcePosition find_source() {
 }
 
 // The innermost of Python's, borrowed; null: none runs.
-PyCodeObject* innermost_code() {
+PyCodeObject* code_of_frame() {
   const _PyInterpreterFrame* frame = PyThreadState_GET()->cframe->current_frame;
   while (frame && _PyFrame_IsIncomplete(const_cast<_PyInterpreterFrame*>(frame)))
     frame = frame->previous;
@@ -161,7 +161,7 @@ SourcePosition find_source() {
   return {};
 }
 
-PyCodeObject* innermost_code() {
+PyCodeObject* code_of_frame() {
   PyFrameObject* frame = PyEval_GetFrame();
   if (!frame) return nullptr;
   PyCodeObject* code = PyFrame_GetCode(frame);
@@ -194,6 +194,8 @@ void note_source() {
   Engine::get().source = find_source();
 }
 
+PyObject* innermost_code() { return as_object(code_of_frame()); }
+
 SourceLine resolve_source(SourcePosition position) {
   if (!codes().is_package.contains(position.code)) return {};
   auto* code = static_cast<PyCodeObject*>(const_cast<void*>(position.code));
@@ -206,7 +208,7 @@ SourceLine resolve_source(SourcePosition position) {
 }
 
 bool is_called_by_library() {
-  PyCodeObject* code = innermost_code();
+  PyCodeObject* code = code_of_frame();
   if (!code || code == last_program_code) return false;
   if (is_package_code(code)) return false;
   const char* name = PyUnicode_AsUTF8(code->co_filename);

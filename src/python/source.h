@@ -32,6 +32,9 @@ SourceLine resolve_source(SourcePosition position);
 // Whether the innermost Python code is that of an installed library, which holds the real NumPy.
 bool is_called_by_library();
 
+// That code, borrowed; null: no Python runs.
+PyObject* innermost_code();
+
 // Code whose file lies below one of these folders is not the user's.
 void set_package_folders(std::vector<std::string> folders);
 

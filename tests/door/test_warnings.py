@@ -979,3 +979,36 @@ def test_an_error_leaves_an_output_as_numpy_leaves_it(how, operation, written, r
                 getattr(np, operation)(target, operand, out=target)
         left.append((str(error.value), numpy.asarray(a).tobytes()))
     assert left[0] == left[1]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "np.inner(f2, f2)",
+        "np.prod(large, where=large > 0)",
+        "np.sum(f2, where=f2 > 0)",
+        "np.mean(large * 1e8, where=large > 0)",
+        "np.cumprod(f2)",
+        "np.around(large, 30)",
+        "np.round(f2, 5)",
+        "np.trace(np.full((3, 3), 6e4, 'f2'))",
+        "np.var(large * np.arange(len(large)))",
+        "np.linalg.norm(large)",
+    ],
+)
+@pytest.mark.parametrize("n", [5, 4000])
+def test_no_warning_names_a_file_of_ours(n, expression, python, file):
+    program = f"""
+import warnings
+import numpy as np
+f2, large = np.full({n}, 6e4, "f2"), np.full({n}, 1e300)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    print(repr({expression}))
+print(sorted({{str(w.message) for w in caught}}))
+print([w.filename for w in caught if "/frit/" in w.filename])
+"""
+    path = file("program.py", program)
+    ours = python("-m", "frit", path).stdout
+    assert ours == python(path).stdout
+    assert ours.endswith("[]\n") and "encountered" in ours

@@ -8,7 +8,7 @@ import numpy
 from numpy import _NoValue
 
 from frit import _core
-from frit.numpy._native import Array, Unfit, native
+from frit.numpy._native import Array, Unfit, native, one_step
 from frit.numpy._shape import _own
 
 _asarray = _core.own
@@ -33,12 +33,12 @@ def clip(
     return _own(a).clip(a_min, a_max, out=out, **kwargs)
 
 
-@native
+@one_step
 def round(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     return _asarray(a).round(decimals, out)
 
 
-@native
+@one_step
 def around(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     return _asarray(a).round(decimals, out)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from frit import _core
-from frit.numpy._native import Unfit, native
+from frit.numpy._native import Unfit, native, one_step
 from frit.numpy._shape import _own
 
 _matmul = _core.ufuncs["matmul"]
@@ -20,7 +20,7 @@ def vdot(a: Any, b: Any, /) -> Any:
     return product
 
 
-@native
+@one_step
 def inner(a: Any, b: Any, /) -> Any:
     a, b = _own(a), _own(b)
     if not a.ndim or not b.ndim:

@@ -30,6 +30,9 @@ LEFT_IF_TINY = 8
 GIVES_ARRAY_BACK = 16  # given one of Frit's arrays and nothing else
 GIVES_DENSE_ARRAY_BACK = 32  # the same, where it lies in C order and has axes
 GIVES_COLUMN_ARRAY_BACK = 64  # the same, where it lies in Fortran's order
+# The function's only effect is one call of a method: what that leaves to NumPy, NumPy's function of
+# this name does, whose warnings name the caller's line.
+ONE_STEP = 128
 TIMES = 1 << 8  # behind the flags: up to how many times as much counts as small
 
 # FRIT_VERIFY=1: each call is done by NumPy too, and compared.
@@ -73,6 +76,11 @@ def guard(name: str, ours: Callable[..., Any], function: Any, flags: int = 0) ->
 def native(ours: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator: this function stands for NumPy's public function of the same name."""
     return guard(ours.__name__, ours, getattr(numpy, ours.__name__))
+
+
+def one_step(ours: Callable[..., Any]) -> Callable[..., Any]:
+    """As native, of one that calls a method and does no more."""
+    return guard(ours.__name__, ours, getattr(numpy, ours.__name__), ONE_STEP)
 
 
 def direct(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

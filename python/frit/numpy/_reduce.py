@@ -8,7 +8,7 @@ import numpy
 from numpy import _NoValue
 
 from frit import _core
-from frit.numpy._native import Array, Unfit, native
+from frit.numpy._native import Array, Unfit, native, one_step
 
 _asarray = _core.own
 _ufuncs = _core.ufuncs
@@ -32,7 +32,7 @@ def _some(a: Any) -> Any:
     return array
 
 
-@native
+@one_step
 def sum(
     a: Any,
     axis: Any = None,
@@ -47,7 +47,7 @@ def sum(
     return _add(a, axis, dtype, out, **_given(keepdims=keepdims, initial=initial, where=where))
 
 
-@native
+@one_step
 def prod(
     a: Any,
     axis: Any = None,
@@ -61,7 +61,7 @@ def prod(
     return _multiply(a, axis, dtype, out, **given)
 
 
-@native
+@one_step
 def min(
     a: Any,
     axis: Any = None,
@@ -74,7 +74,7 @@ def min(
     return _minimum(a, axis, None, out, **given)
 
 
-@native
+@one_step
 def max(
     a: Any,
     axis: Any = None,
@@ -87,7 +87,7 @@ def max(
     return _maximum(a, axis, None, out, **given)
 
 
-@native
+@one_step
 def amin(
     a: Any,
     axis: Any = None,
@@ -100,7 +100,7 @@ def amin(
     return _minimum(a, axis, None, out, **given)
 
 
-@native
+@one_step
 def amax(
     a: Any,
     axis: Any = None,
@@ -113,21 +113,21 @@ def amax(
     return _maximum(a, axis, None, out, **given)
 
 
-@native
+@one_step
 def any(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, *, where: Any = _NoValue
 ) -> Any:
     return _logical_or(a, axis, bool, out, **_given(keepdims=keepdims, where=where))
 
 
-@native
+@one_step
 def all(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, *, where: Any = _NoValue
 ) -> Any:
     return _logical_and(a, axis, bool, out, **_given(keepdims=keepdims, where=where))
 
 
-@native
+@one_step
 def mean(
     a: Any,
     axis: Any = None,
@@ -193,12 +193,12 @@ def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoValu
     return _asarray(a).argmax(axis, out, **_given(keepdims=keepdims))
 
 
-@native
+@one_step
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     return _asarray(a).cumsum(axis, dtype, out)
 
 
-@native
+@one_step
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     return _asarray(a).cumprod(axis, dtype, out)
 

@@ -9,7 +9,7 @@ import numpy
 
 from frit import _core
 from frit.numpy import _creation
-from frit.numpy._native import Array, Unfit, native
+from frit.numpy._native import Array, Unfit, native, one_step
 
 _asarray = _core.own
 
@@ -74,7 +74,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     return _own(a).diagonal(offset, axis1, axis2)
 
 
-@native
+@one_step
 def trace(
     a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None
 ) -> Any:
