@@ -491,6 +491,9 @@ unsigned claimed(const Node& node, unsigned& flags) {
   const unsigned open = possible(node.op, node.signature) & ~impossible(node);
   if (may_warn(node.op, node.signature.in[0]) && open != 0) {
     mine = meant(node.op, node.signature, flags) & open;
+    // What the op can't have been, its result's conversion may.
+    if (is_float(node.out.dtype) && conversion_may_warn(node.signature.out, node.out.dtype))
+      mine |= shown(Op::Copy, node.out, flags & flag_overflow & ~open);
     // A formula raises more than is meant; the machine's own operations don't.
     flags = raises_flags_of_its_own(node.op, node.signature.in[0]) ? 0 : flags & ~mine;
     return mine;

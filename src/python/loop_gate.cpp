@@ -322,7 +322,20 @@ PyObject* without_our_frames(PyObject* found) {
   return nullptr;
 }
 
+// To ask a place takes some functions of Python's. The last frames that a program may have are its
+// own: what Python alone can do raises no RecursionError of ours.
+bool are_few_frames_left() {
+  constexpr int few = 100;
+#if PY_VERSION_HEX >= 0x030C0000
+  return PyThreadState_Get()->py_recursion_remaining < few;
+#else
+  return PyThreadState_Get()->recursion_remaining < few;
+#endif
+}
+
 PyObject* answer(PyObject* object, const Call& call) {
+  if (are_few_frames_left()) [[unlikely]]
+    return Py_NewRef(call.no);
   return without_our_frames(guarded([&]() -> PyObject* {
     Gate& gate = gate_of(object);
     const std::optional<double> seconds = gate.seconds(call.passed.data(), call.passed.size());

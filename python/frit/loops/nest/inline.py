@@ -106,9 +106,7 @@ class Inlining:
         given = self.given(node, function, source.args)
         if any(isinstance(x, Library) and _stores(x.value) for x in given.values()):
             raise Refused(node, "a method that assigns attributes, given to a function")
-        self.taken.functions.append(
-            (function, code, function.__defaults__, function.__kwdefaults__)
-        )
+        self.taken.take_function(function)
         body: list[ast.stmt]
         if isinstance(source, ast.Lambda):
             body = [ast.copy_location(ast.Return(source.body), source)]
@@ -164,6 +162,8 @@ class Inlining:
                 raise Refused(node, "a partial() of something else than numbers and functions")
             return ast.copy_location(made, node)
 
+        varied = [name for owner, name in self.inputs.varied if owner == id(function)]
+        self.taken.take_keywords(function.keywords, varied)
         named = {word.arg for word in node.keywords}
         call = ast.Call(
             argument("func", function.func),

@@ -89,8 +89,12 @@ def numbers_of(function: Any, depth: int = 0) -> list[Path]:
 
 
 def part_at(function: Any, path: Path) -> Any:
+    """Raises KeyError."""
     for name in path:
-        function = dict(parts_of(function))[name]
+        try:
+            function = dict(parts_of(function))[name]
+        except ValueError:  # a cell without a value
+            raise KeyError(name) from None
     return function
 
 

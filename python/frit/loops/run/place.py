@@ -82,6 +82,7 @@ VERDICTS = (
 _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
 MONITORING: Any = getattr(sys, "monitoring", None)
 _SOON_DONE = VERDICTS[1:4]
+FRAMES = 25  # that it takes to ask, but for a translation
 places: weakref.WeakSet[Place] = weakref.WeakSet()
 gone = [0, 0]  # of what calls() counts, that of sites that are no more
 
@@ -93,6 +94,12 @@ def alive(found: weakref.WeakSet[Any]) -> list[Any]:
             return [*found]
         except RuntimeError:
             continue
+
+
+def go_down(frames: int) -> None:
+    """Raises RecursionError where so many more are too many: before anything has happened."""
+    if frames:
+        go_down(frames - 1)
 
 
 @atexit.register
@@ -280,6 +287,10 @@ class Place(Patience):
     def ask(self, *passed: Any) -> tuple[Any, ...] | None:
         """As take: the whole way."""
         try:
+            go_down(FRAMES)
+        except RecursionError:
+            return None
+        try:
             found, _ = self.start(passed, None, sys._getframe(1))
         except BaseException as error:
             leave_out(error)
@@ -289,6 +300,10 @@ class Place(Patience):
     def ask_rest(self, rounds: Any) -> Any:
         """As rest: the whole way."""
         if type(rounds) is not range or not rounds[1:]:  # len() would raise, of 2**63 rounds
+            return rounds
+        try:
+            go_down(FRAMES)
+        except RecursionError:
             return rounds
         try:
             found, left = self.start((), rounds, sys._getframe(1))

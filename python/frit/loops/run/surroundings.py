@@ -26,6 +26,16 @@ MISSING = object()
 _LIBRARIES = ("builtins", "math", "cmath", "numpy", "bisect")
 
 
+VARIED = object()
+
+
+def contents_of(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # `del` has emptied it
+        return MISSING
+
+
 class Surroundings:
     """What a translation took from the program for granted."""
 
@@ -33,6 +43,20 @@ class Surroundings:
         self.spaces: list[tuple[dict[str, Any], str, Any]] = []
         self.cells: list[tuple[types.CellType, Any]] = []
         self.functions: list[tuple[types.FunctionType, Any, Any, Any]] = []
+        # Dictionaries that may be changed in place, of functions and of partial() objects.
+        self.keywords: list[tuple[dict[str, Any], dict[str, Any]]] = []
+
+    def take_function(self, function: types.FunctionType) -> None:
+        code, few, keywords = function.__code__, function.__defaults__, function.__kwdefaults__
+        self.functions.append((function, code, few, keywords))
+        if keywords is not None:
+            self.take_keywords(keywords)
+
+    def take_keywords(self, keywords: dict[str, Any], varied: Container[str] = ()) -> None:
+        """varied: those of which each call has the value; only that they are there is taken."""
+        self.keywords.append(
+            (keywords, {k: VARIED if k in varied else v for k, v in keywords.items()})
+        )
 
     def changed_numbers(self) -> list[tuple[dict[str, Any], str]]:
         """Variables of modules that are other numbers now."""
@@ -44,7 +68,7 @@ class Surroundings:
 
     def check(self) -> Surroundings | None:
         """None: there is nothing to check."""
-        return self if self.spaces or self.cells or self.functions else None
+        return self if self.spaces or self.cells or self.functions or self.keywords else None
 
     def hold(self) -> bool:
         """At each call: so without generators, which take longer than what they look at."""
@@ -52,12 +76,19 @@ class Surroundings:
             if space.get(name, MISSING) is not value:
                 return False
         for cell, value in self.cells:
-            if cell.cell_contents is not value:
+            if contents_of(cell) is not value:
                 return False
         for function, code, few, keywords in self.functions:
             is_same = function.__code__ is code and function.__defaults__ is few
             if not is_same or function.__kwdefaults__ is not keywords:
                 return False
+        for keywords, known in self.keywords:
+            if len(keywords) != len(known):
+                return False
+            for name, value in known.items():
+                now = keywords.get(name, MISSING)
+                if now is not value and (value is not VARIED or now is MISSING):
+                    return False
         return True
 
 
@@ -122,7 +153,7 @@ class Description:
 
     def words_of(self, function: types.FunctionType) -> tuple[Any, ...]:
         code, few, keywords = function.__code__, function.__defaults__, function.__kwdefaults__
-        self.taken.functions.append((function, code, few, keywords))
+        self.taken.take_function(function)
         try:
             text = marshal.dumps(original_code(function), 2)  # the same for equal code
         except ValueError:
@@ -132,11 +163,10 @@ class Description:
             if (id(function), name) in self.varied:
                 found += name, "varied"
                 continue
-            try:
-                value = cell.cell_contents
-            except ValueError:
-                continue
+            value = contents_of(cell)
             self.taken.cells.append((cell, value))
+            if value is MISSING:
+                continue
             found += name, self.word_or_none(value)
         for name in sorted(_names_in(code)):
             if (id(function.__globals__), name) in self.varied:

@@ -10,7 +10,7 @@ from operator import itemgetter, methodcaller
 
 from frit._signals import leave_out
 from frit.loops.run.loading import lost
-from frit.loops.run.place import LONG_LISTS, VERDICTS, Place
+from frit.loops.run.place import FRAMES, LONG_LISTS, VERDICTS, Place, go_down
 from frit.loops.run.traits import OF_ARRAYS_WORTH, makes_arrays
 from frit.loops.run.turns import (
     IN_VAIN,
@@ -72,6 +72,11 @@ class TurnPlace(Place):
 
     def ask(self, *passed: Any) -> tuple[Any, ...] | None:
         """As take, behind some rounds as Python; of a loop that may be left, then how it was."""
+        try:
+            go_down(FRAMES)
+        except RecursionError:
+            self.rounds = self.turns.first
+            return None
         try:
             turns = self.turns
             is_watched = self.__class__ is not TurnPlace
