@@ -425,6 +425,8 @@ FlagJudge::FlagJudge(const Kernel& body) {
   for_each_instr(body.code, [&](const Instr& instr) {
     has_conditions_ |=
         (instr.kind == InstrKind::If && !instr.fails) || instr.kind == InstrKind::While;
+    widens_halves_ |=
+        instr.kind == InstrKind::Cast && body.values[at(instr.args[0])] == DType::Float16;
     if (instr.kind != InstrKind::Apply) return;
     const DType dtype = body.values[at(instr.args[0])];
     compares_floats_ |= orders_floats(instr.op, dtype);
@@ -433,13 +435,14 @@ FlagJudge::FlagJudge(const Kernel& body) {
   });
 }
 
-// Formulas raise flags on their way, and machines take it for invalid to order a NaN.
+// Formulas raise flags on their way, machines take it for invalid to order a NaN, and of one half
+// they convert what else is in its register.
 unsigned FlagJudge::judge(const Routine& routine, std::span<const std::int64_t> extents,
                           const NestCall& call, unsigned raised, bool is_doubtful) {
   constexpr std::int64_t least = 1 << 12;
   if (!leaves_loops_) leaves_loops_ = LoopLeaving(routine).any();
   is_doubtful |= has_conditions_ || has_formulas_ || *leaves_loops_ || has_quiet_ ||
-                 (compares_floats_ && raised & flag_invalid);
+                 ((compares_floats_ || widens_halves_) && raised & flag_invalid);
   if (!is_doubtful) return raised;
   const JudgedFlags judged =
       NestReplay(routine, call, raised & flags_of_interest, most_).run(extents);

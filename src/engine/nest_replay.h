@@ -30,6 +30,7 @@ class FlagJudge {
   bool compares_floats_ = false;
   bool has_formulas_ = false;  // which raise flags of their own
   bool has_quiet_ = false;     // of which nobody is warned
+  bool widens_halves_ = false;
   // What is the same in all rounds of a loop is computed in front of it: perhaps of no rounds.
   // Empty: nothing was judged yet.
   std::optional<bool> leaves_loops_;

@@ -42,6 +42,12 @@ PyObject* next_element(PyObject* object) {
 
 Py_ssize_t length(PyObject* object) { return array_of(flat_of(object).array).array.size(); }
 
+// NumPy's iterator goes back to the first element whenever it is indexed.
+void go_back(PyObject* object) {
+  PyObject* const iterator = flat_of(object).iterator;
+  if (iterator) PyArray_ITER_RESET(reinterpret_cast<PyArrayIterObject*>(iterator));
+}
+
 // ---- slices of a dense array, natively ----------------------------------------------------------
 
 // The array as one axis, where a key of this kind means there what it means for a flatiter; null
@@ -89,6 +95,7 @@ PyObject* get_item(PyObject* object, PyObject* key) {
     if (PyObject* element = dense_element(object, key)) return element;
     if (const Ref axis = dense_axis(object, key)) {
       const Ref part = checked(PyObject_GetItem(axis.get(), key));
+      go_back(object);
       return new_array(copy(array_of(part.get()).array, 'C'));
     }
     return call_numpy_on(operator_function("getitem"), iterator_of(object), key);
@@ -98,8 +105,10 @@ PyObject* get_item(PyObject* object, PyObject* key) {
 int set_item(PyObject* object, PyObject* key, PyObject* value) {
   return guarded_status([&] {
     const Ref axis = dense_axis(object, key);
-    if (axis && value && fits(value, key, array_of(axis.get()).array))
-      return checked_status(PyObject_SetItem(axis.get(), key, value));
+    if (axis && value && fits(value, key, array_of(axis.get()).array)) {
+      checked_status(PyObject_SetItem(axis.get(), key, value));
+      return go_back(object);
+    }
     PyObject* iterator = iterator_of(object);
     const Ref done =
         Ref::steal(value ? call_numpy_on(operator_function("setitem"), iterator, key, value)

@@ -481,6 +481,27 @@ def test_strides_may_be_set_within_the_memory_of_the_base():
         del x.strides
 
 
+def test_a_flat_iterator_that_is_indexed_begins_again():
+    uses = [
+        lambda f: f[3],
+        lambda f: f[::2],
+        lambda f: f[[1, 2]],
+        lambda f: f.copy(),
+        lambda f: f.__setitem__(3, 1),
+        lambda f: f.__setitem__(slice(1, 3), 7),
+        lambda f: f.__setitem__([1, 2], 5),
+    ]
+    for use in uses:
+        seen = []
+        real = numpy.arange(12).reshape(3, 4)
+        for array in (real.copy(), ours(real)):
+            flat = array.flat
+            next(flat), next(flat)
+            use(flat)
+            seen.append((flat.index, [int(x) for x in flat]))
+        assert seen[0] == seen[1]
+
+
 def test_flat_takes_and_gives_our_arrays():
     def program(a, mask, index):
         part = a.flat[1:4]

@@ -1012,3 +1012,18 @@ print([w.filename for w in caught if "/frit/" in w.filename])
     ours = python("-m", "frit", path).stdout
     assert ours == python(path).stdout
     assert ours.endswith("[]\n") and "encountered" in ours
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4"])
+@pytest.mark.parametrize("form", ["a %= s", "a[::-1] %= s", "np.remainder(a, s, out=a)"])
+@pytest.mark.parametrize("n", [30, 15_000])
+def test_a_remainder_that_its_own_memory_does_not_hold_overflows(n, form, dtype):
+    left = []
+    for np in (numpy, frit.numpy):
+        a = np.array(numpy.random.RandomState(1).randn(n).astype(dtype))
+        with np.errstate(over="raise"), pytest.raises(FloatingPointError) as error:
+            exec(form, {"np": np, "a": a, "s": numpy.float64(-1e300)})
+        with np.errstate(over="raise"):
+            exec(form, {"np": np, "a": a, "s": numpy.float64(2)})
+        left.append((str(error.value), numpy.asarray(a).tobytes()))
+    assert left[0] == left[1]

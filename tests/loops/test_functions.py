@@ -10,6 +10,7 @@ import math
 import os
 import random
 import textwrap
+import types
 
 import numpy as np
 import pytest
@@ -441,3 +442,119 @@ def test_the_variables_of_a_comprehension_are_no_others():
             assert "Python: a list comprehension, line " in str(frit.explain(parallel))
         elif function is doubled:
             assert parallel.__frit__.sites[0].calls == 1
+
+
+def scaled(x, k, *, off=1):
+    return x * k + off
+
+
+def emptied(n):
+    def f(x):
+        return x + n
+
+    def drop():
+        nonlocal n
+        del n
+
+    return f, drop
+
+
+class Scale:
+    def scaled(self, x, *, off=1):
+        return x + off
+
+    @staticmethod
+    def shifted(x, *, off=1):
+        return x - off
+
+
+def change_one_keyword(keywords):
+    keywords["off"] = 100
+
+
+CHANGES = {
+    "another value": change_one_keyword,
+    "nothing left": dict.clear,
+    "one more": lambda keywords: keywords.update(k=0.5),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("kind", ["function", "method", "static method", "partial", "lambda"])
+def test_keywords_that_change_in_place_are_seen(kind, change):
+    owner = functools.partial(scaled, k=2)
+    if kind == "function":
+        function = functools.wraps(scaled)(lambda x, *, off=1: x * 3 + off)
+    elif kind == "method":
+        owner = type("Own", (Scale,), {"scaled": copy_of(Scale.scaled)})()
+        function = owner.scaled
+    elif kind == "static method":
+        function = copy_of(Scale.shifted)
+    elif kind == "partial":
+        function = owner
+    else:
+        function = eval("lambda x, *, off=1, k=2: x * k + off")
+    keywords = function.keywords if kind == "partial" else function.__kwdefaults__
+    parallel = frit.parallelize(iterate)
+    for _ in range(3):
+        same(parallel, function, 0.75, 40)
+    CHANGES[change](keywords)
+    for _ in range(3):
+        same(parallel, function, 0.75, 40)
+
+
+def copy_of(f):
+    made = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    made.__kwdefaults__ = dict(f.__kwdefaults__)
+    return made
+
+
+def test_a_cell_that_is_emptied_is_pythons_error():
+    function, drop = emptied(4.0)
+    parallel = frit.parallelize(iterate)
+    for _ in range(3):
+        same(parallel, function, 0.75, 40)
+    drop()
+    for _ in range(3):
+        same(parallel, function, 0.75, 40)
+
+
+RECURSION = """
+import sys
+import numpy as np
+def over_range(n, a):
+    for i in range(len(a)):
+        a[i] += n
+    return over_range(n + 1, a) if n < MOST else n
+def over_list(n, a):
+    for i in range(len(a)):
+        a[i] += n
+    return over_list(n + 1, a) if n < MOST else n
+def by_while(n, a):
+    i = 0
+    while i < len(a):
+        a[i] += n
+        i += 1
+    return by_while(n + 1, a) if n < MOST else n
+def with_exit(n, a):
+    for i in range(len(a)):
+        if a[i] < -5:
+            break
+        a[i] += n
+    return with_exit(n + 1, a) if n < MOST else n
+def depth_of(f):
+    return 0 if f is None else 1 + depth_of(f.f_back)
+sys.setrecursionlimit(400)
+MOST = 400 - depth_of(sys._getframe()) - 3
+for f in (over_range, over_list, by_while, with_exit):
+    for r in range(12):
+        a = [0.0] * 200 if f is over_list else np.zeros(200)
+        print(f(0, a) == MOST, a[7] == sum(range(MOST + 1)))
+"""
+
+
+def test_the_last_frames_before_the_limit_are_the_programs(python, file):
+    path = file("program.py", RECURSION)
+    for arguments in ((), ("-m", "frit"), ("-m", "frit")):  # the last finds what is kept
+        done = python(*arguments, path)
+        assert (done.stdout, done.stderr) == ("True True\n" * 48, "")

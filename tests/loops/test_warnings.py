@@ -289,3 +289,27 @@ def test_a_guard_does_not_warn(tier):
         a = np.ones(300, np.float32)
         assert not told(ours, a, x)
         assert repr(ours(a, x)) == repr(reads_in_vain(a, x))
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i4", "f8", "f4"])
+@pytest.mark.parametrize("numbers", [range(30_000), [4221] * 1000, [1] * 500])
+def test_halves_are_widened_without_a_warning(dtype, numbers, tier):
+    """4221.0 has the bits of a signaling half in it."""
+
+    def summed(x, y):
+        for i in range(1, len(y)):
+            x[i] = y[i] + x[i - 1]
+
+    parallel = parallelize(summed)
+    y = np.array(numbers, dtype)
+    for first in (0, np.inf):
+        found = []
+        for function in (summed, parallel):
+            x = np.zeros(len(y), "f2")
+            x[0] = first
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                function(x, y)
+            found.append(({str(w.message).partition(" encountered")[0] for w in caught}, x))
+        assert found[0][0] == found[1][0]
+        np.testing.assert_array_equal(found[0][1], found[1][1])
