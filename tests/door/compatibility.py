@@ -560,6 +560,9 @@ LIMITS = """\
 | `gc.get_objects()`, `tracemalloc` | do not list what was there before the program began; see no memory of arrays |
 | `sys._getframe(1)` of a program's own code | is a frame of Frit's runner (`sys.getrecursionlimit` leaves these out) |
 | `F * 2 + C`, where F lies in Fortran's order, C in C's, and the product takes 256 KiB or more | lies in C's order, as the same of smaller arrays does in NumPy, which writes the sum over the product here; sums of it are added up in that order |
+| the strides of an array without elements | are those of its shape: NumPy's are 0 |
+| `x.view(Subclass).base is x`, `np.asarray(x.view(Subclass)).base is x` | false: it is a real array on the memory of `x` |
+| the sign of the zero that `np.fmax(0.0, -0.0)` and `np.fmin` choose, and of a NaN that `max`, `median`, `quantile` give | NumPy's depends on the number of elements |
 | the last bits of exp, sin, pow and their like | within 4 ulp of the true value, as NumPy's, but not NumPy's bits; nor are those of `np.hypot`, of `np.sign` of complex numbers and of a complex square root |
 """
 
