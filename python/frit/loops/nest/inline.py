@@ -37,7 +37,7 @@ from frit.loops.run.functions import PLAIN
 from frit.loops.run.generators import is_generator
 from frit.loops.run.given import real
 from frit.loops.run.methods import PlainMethod
-from frit.loops.run.surroundings import MISSING, Surroundings
+from frit.loops.run.surroundings import MISSING, Surroundings, contents_of
 from frit.translate.errors import TranslationError
 from frit.translate.flow import may_leave, needs_flag
 from frit.translate.source import FunctionNode, source_of
@@ -296,10 +296,9 @@ class Inlining:
         """What a name that is no variable of the function means in it."""
         if name in function.__code__.co_freevars:
             cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
-            try:
-                value = cell.cell_contents
-            except ValueError:
-                raise Refused(node, f"{name} has no value in {function.__name__}()") from None
+            value = contents_of(cell)
+            if value is MISSING:
+                raise Refused(node, f"{name} has no value in {function.__name__}()")
             self.taken.cells.append((cell, value))
         elif name in function.__globals__:
             value = function.__globals__[name]

@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     import ast
 
 MISSING = object()
+_VARIED = object()  # a number of which each call has the value
 _LIBRARIES = ("builtins", "math", "cmath", "numpy", "bisect")
 
 
-VARIED = object()
-
-
 def contents_of(cell: types.CellType) -> Any:
+    """MISSING: it is empty."""
     try:
         return cell.cell_contents
     except ValueError:  # `del` has emptied it
@@ -55,7 +54,7 @@ class Surroundings:
     def take_keywords(self, keywords: dict[str, Any], varied: Container[str] = ()) -> None:
         """varied: those of which each call has the value; only that they are there is taken."""
         self.keywords.append(
-            (keywords, {k: VARIED if k in varied else v for k, v in keywords.items()})
+            (keywords, {k: _VARIED if k in varied else v for k, v in keywords.items()})
         )
 
     def changed_numbers(self) -> list[tuple[dict[str, Any], str]]:
@@ -87,7 +86,7 @@ class Surroundings:
                 return False
             for name, value in known.items():
                 now = keywords.get(name, MISSING)
-                if now is not value and (value is not VARIED or now is MISSING):
+                if now is not value and (value is not _VARIED or now is MISSING):
                     return False
         return True
 
